@@ -150,6 +150,41 @@ TEST_F(AnalysisRefusals, TimesThatFramesDoNotHave) {
   EXPECT_FALSE(short_lag("10 ps"));
 }
 
+/// Times that are rounded are those of their frames, here 0.334 ps apart; others are told.
+TEST_F(AnalysisRefusals, RoundedTimesAreThoseOfTheirFrames) {
+  std::string gro;
+  for (int k = 0; k < 8; ++k)
+    gro += "Argon t= " + std::to_string(0.334 * k) +
+           "\n    2\n    1AR      AR    1   0.500   0.500   0.500\n    2AR      AR    2   0.90" +
+           std::to_string(k * k % 10) + "   0.500   0.500\n   3.00000   3.00000   3.00000\n";
+  write("two.gro", gro);
+  write("two.pdb",
+        "HETATM    1 AR   AR  A   1       5.000   5.000   5.000  1.00  0.00          AR\n"
+        "HETATM    2 AR   AR  A   2       9.000   5.000   5.000  1.00  0.00          AR\nEND\n");
+  const auto told = [&](const std::string& ends) {
+    write("case.toml",
+          "app = \"molecular.analysis\"\ntopology = \"two.pdb\"\ntrajectory = [\"two.gro\"]\n"
+          "output.pictures = false\n[[analysis]]\ntype = \"msd\"\nfit_from = \"0 ps\"\n" +
+              ends);
+    const Outcome o = tessera({"run", "case.toml", "--output", "RUN", "--force"});
+    EXPECT_EQ(o.code, 0) << o.err;
+    return o.err;
+  };
+  const std::string rounded = told("fit_to = \"1 ps\"\n");
+  EXPECT_FALSE(holds(rounded, "no whole number")) << rounded;
+  const std::string curve = read("RUN/tables/msd_all_msd.csv");
+  EXPECT_NEAR(std::stod(curve.substr(curve.rfind('\n', curve.size() - 2) + 1)), 1.002, 1e-6)
+      << curve;
+  const std::string between = told("fit_to = \"0.99 ps\"\n");
+  EXPECT_TRUE(holds(between,
+                    "fit_to = 0.99 ps is no whole number of the 0.334 ps between frames: "
+                    "0.668 ps is taken"))
+      << between;
+  const std::string lag = told("fit_to = \"1 ps\"\nlag = \"1.5 ps\"\n");
+  EXPECT_TRUE(holds(lag, "lag = 1.5 ps is no whole number") && holds(lag, "1.336 ps is taken"))
+      << lag;
+}
+
 /// Donors follow from bonds: without them no number is known, not even 0.
 TEST_F(AnalysisRefusals, HydrogenBondsNeedBonds) {
   const std::string o = "HETATM    1  O1  LIG A   1       0.000   0.000   0.000  1.00  0.00      "

@@ -52,6 +52,36 @@ TEST_F(MdFrames, NoStepsSayWhatTheLastStepSaid) {
   EXPECT_GT(std::abs(move["pressure_bar"].back()), 10) << "a bar more or less would not be seen";
 }
 
+/// Where no step follows, nothing has to be free to move.
+TEST_F(MdFrames, OneAtomAndFrozenOnesAreLookedAt) {
+  const auto atom = [](const char* steps) {
+    return std::string("app = \"molecular.dynamics\"\ncoulombtype = \"none\"\nnsteps = ") + steps +
+           "\n[lennard_jones]\n[build]\nlattice = \"simple\"\ncells = 1\nedge = \"3 nm\"\n";
+  };
+  write("case.toml", atom("0"));
+  Outcome o = tessera({"run", "case.toml", "--output", "ATOM"});
+  ASSERT_EQ(o.code, 0) << o.err;
+  auto of_atom = table("ATOM/1_dynamics/energies.csv");
+  EXPECT_EQ(of_atom["potential"].at(0), 0);
+  EXPECT_NEAR(of_atom["temperature_k"].at(0), 300, 1e-6) << "all its motion is of three directions";
+  write("case.toml", atom("1"));
+  o = tessera({"check", "case.toml"});
+  EXPECT_TRUE(o.code == 5 && holds(o.err, "no degrees of freedom are left of 1 atoms")) << o.err;
+
+  std::string water = kWater;
+  water.replace(water.find("nsteps = 20"), 11, "nsteps = 0");
+  for (const char* key : {"", "freeze = \"all\"\n"}) {
+    write("case.toml", key + water);
+    o = tessera({"run", "case.toml", "--output", *key ? "FROZEN" : "FREE"});
+    ASSERT_EQ(o.code, 0) << o.err;
+  }
+  auto frozen = table("FROZEN/1_dynamics/energies.csv"),
+       free = table("FREE/1_dynamics/energies.csv");
+  EXPECT_EQ(frozen["temperature_k"].at(0), 0);
+  EXPECT_NEAR(frozen["potential"].at(0), free["potential"].at(0),
+              1e-6 * std::abs(free["potential"].at(0)));
+}
+
 TEST_F(MdFrames, FinalStructuresAreReadBack) {
   run_water(
       "final = [\"rst7\", \"ncrst\", \"gro\", \"pdb\", \"cif\"]\ntrajectory = "

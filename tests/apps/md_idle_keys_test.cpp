@@ -28,6 +28,14 @@ TEST_F(MdWords, WhatDoesNothingIsTold) {
       "app = \"molecular.dynamics\"\ntopology = \"ion.top\"\nstructure = \"ion.gro\"\ncoulombtype "
       "= \"pme\"\nnsteps = 1\n",
       "coulombtype", "net charge of 2 e is neutralised by a uniform background");
+  write("ION.TOP", read("ion.top"));  // endings are read in capitals, too
+  write(
+      "case.toml",
+      "app = \"molecular.dynamics\"\ntopology = \"ION.TOP\"\nstructure = \"ion.gro\"\ncoulombtype "
+      "= \"cut-off\"\nnsteps = 1\ndefine = [\"POSRES\"]\n");
+  const Outcome capitals = tessera({"check", "case.toml"});
+  EXPECT_TRUE(capitals.code == 0 && !holds(capitals.out + capitals.err, "without a GROMACS"))
+      << capitals.err;
   warned("rigid_water = false\n" + std::string(kWater), "rigid_water",
          "rigid_water = false changes nothing");
   // An end at the top is that of stages without one of their own; a minimizer has no duration.

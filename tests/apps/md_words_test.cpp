@@ -305,6 +305,9 @@ TEST_F(MdWords, TimesThatAreNoWholeStepsAreTold) {
   };
   refused(water("0.9 fs"), "duration", "E0751", "the duration of 0.0009 ps is no step of 0.002 ps",
           "nsteps = 0");
+  refused(water("1e8 s"), "duration", "E0751",
+          "the duration of 1e+20 ps is 5e+22 steps of 0.002 ps; a stage has fewer than 9.22337e+18",
+          "the time of the atoms");
   warned(water("0.0431 ps"), "duration",
          "0.0431 ps are no whole number of steps of 0.002 ps: 22 steps are taken, 0.044 ps");
   for (const char* good : {"0.044 ps", "44 fs", "0 ps", "123.456 ns", "2 fs"}) {
@@ -312,6 +315,61 @@ TEST_F(MdWords, TimesThatAreNoWholeStepsAreTold) {
     const Outcome o = tessera({"check", "case.toml"});
     EXPECT_TRUE(o.code == 0 && !holds(o.err, "E0757")) << good << o.err;
   }
+}
+
+TEST_F(MdWords, CoulombConstantsAreNamesOrPositiveNumbers) {
+  const auto water = [](const std::string& word) {
+    return "coulomb_constant = \"" + word + "\"\n" + kWater;
+  };
+  for (const char* bad : {"inf", "infinity", "nan", "0", "-138.9", "1e400", "138.9 kJ"})
+    refused(water(bad), "coulomb_constant", "E0751",
+            "'" + std::string(bad) + "' is neither a name nor a positive number");
+  for (const char* good : {"file", "charmm", "138.9"}) {
+    write("case.toml", water(good));
+    EXPECT_EQ(tessera({"check", "case.toml"}).code, 0) << good;
+  }
+}
+
+/// Axes that scale apart turn the edges of a slanted box; which do is known before the run.
+TEST_F(MdWords, SlantedBoxesThatScaleApartAreTold) {
+  write("ion.top",
+        "[ defaults ]\n1 2 yes 1 1\n[ atomtypes ]\nNA 11 22.99 0 A 0.25 0.1\n[ moleculetype ]\nNA "
+        "1\n[ atoms ]\n1 NA 1 NA NA 1 0\n[ system ]\nIon\n[ molecules ]\nNA 2\n");
+  const auto box = [&](const std::string& numbers) {
+    write(
+        "ion.gro",
+        "Ions\n    2\n    1NA      NA    1   0.500   0.500   0.500\n    2NA      NA    2   1.500   "
+        "1.500   1.500\n" +
+            numbers + "\n");
+  };
+  const auto pressed = [](const std::string& type, const std::string& compressibility) {
+    return "app = \"molecular.dynamics\"\ntopology = \"ion.top\"\nstructure = \"ion.gro\"\n"
+           "coulombtype = \"cut-off\"\nnsteps = 10\ntcoupl = \"v-rescale\"\npcoupl = "
+           "\"c-rescale\"\npcoupltype = \"" +
+           type + "\"\ncompressibility = " + compressibility + "\n";
+  };
+  const std::string all = "\"4.5e-5 1/bar\"", none = "\"0 1/bar\"";
+  const auto list = [](const std::string& x, const std::string& y, const std::string& z) {
+    return "[" + x + ", " + y + ", " + z + "]";
+  };
+  const auto silent = [&](const std::string& text) {
+    write("case.toml", text);
+    const Outcome o = tessera({"check", "case.toml"});
+    EXPECT_TRUE(o.code == 0 && !holds(o.out + o.err, "slanted")) << text << o.out << o.err;
+  };
+  const char* says = "its angles change";
+  box(" 4.0 3.4641 5.0 0.0 0.0 -1.9 0.0 0.0 0.0");  // its second edge has x and y
+  warned(pressed("anisotropic", all), "pcoupltype", says);
+  warned(pressed("anisotropic", list(all, none, none)), "pcoupltype", says);
+  warned(pressed("anisotropic", list(none, all, none)), "pcoupltype", says);
+  silent(pressed("anisotropic", list(none, none, all)));
+  silent(pressed("semiisotropic", all));
+  silent(pressed("isotropic", all));
+  box(" 4.0 4.0 4.0 0.0 0.0 0.0 0.0 1.0 0.0");  // its third x and z
+  warned(pressed("semiisotropic", list(none, none, all)), "pcoupltype", says);
+  silent(pressed("anisotropic", list(none, all, none)));
+  box(" 4.0 4.0 4.0");
+  silent(pressed("anisotropic", all));
 }
 
 /// Water fills the box of the structure, as in GROMACS and OpenMM, unless another is asked for.

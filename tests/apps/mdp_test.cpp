@@ -59,8 +59,37 @@ TEST_F(Mdp, ThreeFilesOfGromacsRun) {
   const Outcome checked = tessera({"check", "md.toml"});
   EXPECT_EQ(checked.code, 0) << checked.err;
   EXPECT_NE(checked.out.find("2 rigid waters, 2 atoms held"), std::string::npos) << checked.out;
+  EXPECT_EQ((text + checked.err).find("rigid_water"), std::string::npos) << "no water is flexible";
   const Outcome ran = tessera({"run", "md.toml", "-o", "R"});
   EXPECT_EQ(ran.code, 0) << ran.err;
+}
+
+/// Waters that the topology leaves flexible stay so beside rigid bonds, as in GROMACS; where it is
+/// not there, it may have some.
+TEST_F(Mdp, FlexibleWatersStayFlexible) {
+  std::string topology = kTopology;
+  topology.erase(topology.find("#ifdef"));
+  write(
+      "topol.top",
+      topology +
+          "[ moleculetype ]\nFLX 2\n[ atoms ]\n1 O 1 FLX OW 1 -0.8476\n2 H 1 FLX HW1 1 0.4238\n3 H "
+          "1 FLX HW2 1 0.4238\n[ bonds ]\n1 2 1 0.1 345000\n1 3 1 0.1 345000\n[ angles ]\n2 1 3 1 "
+          "109.47 383\n[ system ]\nOne of each\n[ molecules ]\nSOL 1\nFLX 1\n");
+  fs::create_directory(here() / "ff");
+  write("ff/field.itp", kField);
+  write("conf.gro", kStructure);
+  write("md.mdp", kRun);
+  ASSERT_EQ(tessera({"import", "md.mdp", "-o", "md.toml"}).code, 0);
+  const std::string text = read("md.toml");
+  EXPECT_NE(text.find("rigid_water = false"), std::string::npos) << text;
+  const Outcome checked = tessera({"check", "md.toml"});
+  EXPECT_EQ(checked.code, 0) << checked.err;
+  EXPECT_NE(checked.out.find("2 constraints, 1 rigid waters"), std::string::npos) << checked.out;
+  EXPECT_EQ(checked.err.find("changes nothing"), std::string::npos) << checked.err;
+  write("topol.top", kTopology);
+  EXPECT_EQ(tessera({"import", "md.mdp"}).out.find("rigid_water"), std::string::npos);
+  fs::remove(here() / "topol.top");
+  EXPECT_EQ(tessera({"import", "md.mdp"}).out, text);
 }
 
 /// A case that is written elsewhere names the files beside the .mdp from where it lies: a topology

@@ -19,6 +19,10 @@ TEST(MeanSquaredDisplacement, FitsBetweenTheTimesAsked) {
   EXPECT_EQ(frames_between(2, 10, 1, 0), (Pair{2, 10}));
   EXPECT_EQ(frames_between(0, 9.9, 1, 0), (Pair{0, 9}));
   EXPECT_EQ(frames_between(0.02 * 5, 0.02 * 50, 0.02, 0), (Pair{5, 50}));
+  // Rounded to a hundredth of a frame, no more.
+  EXPECT_EQ(frames_between(5, 10, 0.999, 0), (Pair{5, 10}));
+  EXPECT_EQ(frames_between(0, 1, 0.334, 0), (Pair{0, 3}));
+  EXPECT_EQ(frames_between(0.02, 2.98, 1, 0), (Pair{1, 2}));
   // dt of two times in single precision at 1e5 ps, off by 0.008 ps.
   EXPECT_EQ(frames_between(10, 50, 1.0078125, 1e5), (Pair{10, 50}));
   EXPECT_EQ(frames_between(10, 50, 0.9921875, 1e5), (Pair{10, 50}));

@@ -251,6 +251,16 @@ TEST(Solvated, PositionsOfRestraintsMoveWithTheSolute) {
                   1e-14);
 }
 
+TEST(Solvated, WaterAndIonsKeepTheTime) {
+  BuiltSystem solute = rod();
+  solute.frame.time_ps = 500;
+  const BuiltSystem wet =
+      solvated(solute.system, solute.frame, {.model = "tip3p", .padding_nm = 1.2});
+  EXPECT_EQ(wet.frame.time_ps, 500);
+  const Ions ions{.cation = ion("NA", "tip3p"), .anion = ion("CL", "tip3p")};
+  EXPECT_EQ(with_ions(wet, ions).frame.time_ps, 500);
+}
+
 TEST(Ions, NeutralAndOfTheConcentrationAskedFor) {
   const BuiltSystem solute = rod(), wet = solvated(solute.system, solute.frame,
                                                    {.model = "tip3p", .padding_nm = 1.2});

@@ -335,5 +335,31 @@ TEST(Constrained, WatersWhoseHydrogensAreBoundAreWaters) {
   EXPECT_EQ(rigid.constraints.size() + rigid.bonds.size(), 0U);
 }
 
+/// Constraints of a topology in place of bonds: all three distances of a water, or two and an
+/// angle.
+TEST(Constrained, WatersHeldByDistancesAreWaters) {
+  System s = testing::waters(2, 0.4, 0.3, 0.5);
+  s.connectivity.insert(s.connectivity.begin() + 2, {1, 2});
+  s.constraints = {{{0, 1}, {0, 2}, {1, 2}, {3, 4}, {3, 5}}, {0, 0, 1, 0, 0}, {{d_oh}, {d_hh}}};
+  s.angles.atoms.push_back({4, 3, 5});
+  s.angles.row.push_back(0);
+  s.angles.rows = {{1.82, 400}};
+  const System rigid = constrained(s, Rigid::h_bonds);
+  EXPECT_EQ(rigid.rigid_waters.atoms,
+            (std::vector<std::array<std::int32_t, 3>>{{0, 1, 2}, {3, 4, 5}}));
+  ASSERT_EQ(rigid.rigid_waters.rows.size(), 2U);
+  EXPECT_EQ(rigid.rigid_waters.rows[0], (std::array<double, 2>{d_oh, d_hh}));
+  EXPECT_NEAR(rigid.rigid_waters.rows[1][1], 2 * d_oh * std::sin(0.5 * 1.82), 1e-12);
+  EXPECT_EQ(rigid.constraints.size() + rigid.angles.size(), 0U);
+  EXPECT_EQ(Constraints(rigid).size(), 6U);
+  EXPECT_EQ(constrained(rigid, Rigid::h_bonds), rigid) << "twice is once";
+  // What is rigid by three distances and no such body stays as it is.
+  s.constraints.rows.push_back({0.1});
+  s.constraints.row[1] = 2;
+  const System uneven = constrained(s, Rigid::h_bonds);
+  EXPECT_EQ(uneven.constraints.size(), 3U);
+  EXPECT_EQ(uneven.rigid_waters.size(), 1U);
+}
+
 }  // namespace
 }  // namespace tessera::molecular

@@ -82,6 +82,39 @@ TEST(Top, ConstraintsReplaceBonds) {
   EXPECT_TRUE(h_angles.angles.atoms.empty());
 }
 
+/// Constraints of function 1 are chemical bonds, of lengths of their own.
+TEST(Top, WaterOfThreeConstraintsIsARigidBody) {
+  const System s = parse_top(std::string(water_types) +
+                             "[ moleculetype ]\nSOL 2\n[ atoms ]\n1 O 1 SOL OW 1 -0.8\n2 H 1 SOL "
+                             "HW1 1 0.4\n3 H 1 SOL HW2 1 0.4\n[ constraints ]\n1 2 1 0.1\n1 3 1 "
+                             "0.1\n2 3 1 0.1633\n" +
+                             two);
+  const System rigid = constrained(s, Rigid::h_bonds);
+  EXPECT_EQ(rigid.rigid_waters.atoms,
+            (std::vector<std::array<std::int32_t, 3>>{{0, 1, 2}, {3, 4, 5}}));
+  EXPECT_EQ(rigid.rigid_waters.rows, (std::vector<std::array<double, 2>>{{0.1, 0.1633}}));
+  EXPECT_EQ(rigid.constraints.size(), 0U);
+  EXPECT_EQ(constrained(s, Rigid::h_bonds, false), s) << "rigid as the file has it";
+}
+
+/// What is left out says how it can be had.
+TEST(Top, DistanceRestraintsWithoutAForceConstantAreTold) {
+  const std::vector<data::Diagnostic> remarks =
+      read_top(data::make_text_file(
+                   "none/t.top",
+                   std::string(water_types) +
+                       "[ moleculetype ]\nPAIR 2\n[ atoms ]\n1 O 1 A O1 1 0\n2 O 1 A O2 1 0\n"
+                       "[ distance_restraints ]\n1 2 1 0 1 0.2 0.3 0.5 1\n[ system ]\nPair\n"
+                       "[ molecules ]\nPAIR 1\n"))
+          .remarks;
+  const auto told = std::ranges::find_if(remarks, [](const data::Diagnostic& d) {
+    return d.message.starts_with("distance restraints are left out");
+  });
+  ASSERT_TRUE(told != remarks.end());
+  EXPECT_NE(told->hint.find("in C++ alone"), std::string::npos) << told->hint;
+  EXPECT_EQ(told->hint.find("mdp"), std::string::npos) << "import refuses disre";
+}
+
 /// Function 6 of [ bonds ] is a harmonic restraint without a chemical bond: two diatomic molecules
 /// in one, joined by it, have two rigid bonds.
 TEST(Top, HarmonicRestraintsNeverBecomeRigid) {

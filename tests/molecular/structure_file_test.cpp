@@ -393,6 +393,21 @@ TEST(Structure, AsASystemItHasItsAtomsAndBondsAndNoCharges) {
   EXPECT_EQ(back.element, s.element);
 }
 
+/// By their symbols, or where these are blank by names; hydrogens beside them stay what they are.
+TEST(Structure, DeuteriumAndTritiumWeighWhatTheyDo) {
+  const auto masses = [](const Structure& s) { return system_of(s).atoms.mass_amu; };
+  const std::string hod =
+      atom("1", " O  ", "DOD", "1", 0, 0, 0, "O") + atom("2", " H2 ", "DOD", "1", 0, 1, 0, "H");
+  for (const char* symbol : {"D", ""}) {
+    const Structure s = pdb(hod + atom("3", " D1 ", "DOD", "1", 1, 0, 0, symbol));
+    EXPECT_EQ(s.element, (std::vector<std::uint8_t>{8, 1, 1}));
+    EXPECT_EQ(masses(s), (std::vector<double>{15.999, 1.0080, 2.0141})) << symbol;
+  }
+  std::string text = small_cif();
+  text.replace(text.find(" H \"H1'"), 2, " D"), text.replace(text.find(" C C1"), 2, " T");
+  EXPECT_EQ(masses(cif(text)), (std::vector<double>{15.999, 2.0141, 3.0160, 12.011}));
+}
+
 /// Virtual sites have no bond in a structure file, its own writer's included: they belong to the
 /// first heavy atom of their residue.
 TEST(Structure, VirtualSitesAreOfTheMoleculeOfTheirResidue) {

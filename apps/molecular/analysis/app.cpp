@@ -156,14 +156,14 @@ std::vector<data::Diagnostic> doubts_of_ends(const AnalysisCase& c) {
   if (c.one_frame) most_frames = 1;
   for (std::size_t k = 0; k < c.options.tasks.size(); ++k) {
     const TaskOptions& t = c.options.tasks[k];
-    const auto look_at = [&](const char* name, double s, auto&& taken_ps) {
+    const auto key = [&](const char* name) { return fmt::format("analysis[{}].{}", k, name); };
+    const auto expect_frames = [&](const char* name, double s) {
       const double time_ps = s / 1e-12;
-      const std::string key = fmt::format("analysis[{}].{}", k, name);
-      expect_known_times(c, key);
+      expect_known_times(c, key(name));
       if (time_ps > 0 && (c.one_frame || std::round(time_ps / c.frame_ps) >= most_frames))
         throw data::InputError(
             c.config.error(
-                743, key,
+                743, key(name),
                 c.one_frame
                     ? fmt::format("{} = {:.6g} ps spans frames, and there is one", name, time_ps)
                     : fmt::format("{} = {:.6g} ps spans more frames, {:.6g} ps apart, than there "
@@ -171,29 +171,32 @@ std::vector<data::Diagnostic> doubts_of_ends(const AnalysisCase& c) {
                                   name, time_ps, c.frame_ps, most_frames),
                 "a time within the trajectory"),
             data::ExitCode::config_invalid);
-      const double whole = std::round(time_ps / c.frame_ps) * c.frame_ps;
-      if (std::abs(time_ps - whole) <= 1e-2 * c.frame_ps + (1e-6 + c.unknown) * time_ps) return;
-      out.push_back(c.config.error(
-          743, key,
-          fmt::format("{} = {:.6g} ps is no whole number of the {:.6g} ps between frames: {:.6g} "
-                      "ps is taken",
-                      name, time_ps, c.frame_ps, taken_ps()),
-          "a multiple of it"));
-      out.back().severity = data::Severity::warning;
+    };
+    const auto tell = [&](const char* name, double s, std::size_t taken) {
+      const double time_ps = s / 1e-12, taken_ps = static_cast<double>(taken) * c.frame_ps;
+      if (std::abs(time_ps - taken_ps) <=
+          mol::rounded_frames * c.frame_ps + (mol::rounded_times + c.unknown) * time_ps)
+        return;
+      doubt(k, name,
+            fmt::format("{} = {:.6g} ps is no whole number of the {:.6g} ps between frames: {:.6g} "
+                        "ps is taken",
+                        name, time_ps, c.frame_ps, taken_ps),
+            "a multiple of it");
     };
     if (t.kind == Kind::msd) {
-      const auto fit = mol::frames_between(t.fit_from / 1e-12, t.fit_to / 1e-12, c.frame_ps,
-                                           c.first.frame.time_ps);
-      const auto taken = [&](std::size_t end) {
-        return [&, end] { return static_cast<double>(fit[end]) * c.frame_ps; };
+      expect_frames("fit_from", t.fit_from), expect_frames("fit_to", t.fit_to);
+      const auto frames_to = [&](double s) {  // as at the second frame, when the distance is known
+        return mol::frames_between(t.fit_from / 1e-12, s / 1e-12, c.frame_ps,
+                                   c.first.frame.time_ps + c.frame_ps);
       };
-      look_at("fit_from", t.fit_from, taken(0));
-      look_at("fit_to", t.fit_to, taken(1));
+      tell("fit_from", t.fit_from, frames_to(t.fit_to)[0]);
+      tell("fit_to", t.fit_to, frames_to(t.fit_to)[1]);
+      if (t.lag && *t.lag >= t.fit_to) tell("lag", *t.lag, frames_to(*t.lag)[1]);
     }
-    if (t.kind == Kind::vacf)
-      look_at("lag", *t.lag, [&] {
-        return static_cast<double>(lag_frames(*t.lag / 1e-12, c.frame_ps)) * c.frame_ps;
-      });
+    if (t.kind == Kind::vacf) {
+      expect_frames("lag", *t.lag);
+      tell("lag", *t.lag, lag_frames(*t.lag / 1e-12, c.frame_ps));
+    }
   }
   return out;
 }

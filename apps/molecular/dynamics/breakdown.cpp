@@ -63,7 +63,7 @@ std::vector<std::string> why_it_failed(const Case& c, std::size_t index, const m
   lines.push_back(
       dynamic_cast<const mol::BoxTooSmall*>(&why)
           ? "what to try: a shorter cut-off (rvdw, rcoulomb), or a larger box: the barostat has "
-            "made it smaller than two cut-offs"
+            "made it, or has tried to make it, smaller than two cut-offs"
       : stage.minimizes()
           ? "what to try: another structure; a smaller emstep"
           : "what to try: minimize first (a [[stage]] with type = \"minimize\"); a shorter dt; "

@@ -13,7 +13,6 @@
 
 #include <algorithm>
 #include <cctype>
-#include <charconv>
 #include <cmath>
 #include <limits>
 
@@ -66,17 +65,8 @@ struct Maker {
 
   void coulomb_constant() {
     const std::string& word = c.options.coulomb_constant;
-    double value = 0;
-    const auto [end, fault] = std::from_chars(word.data(), word.data() + word.size(), value);
-    if (word == "file") return;
-    if (word == "amber")
-      c.system.coulomb_constant = mol::coulomb_amber;
-    else if (word == "charmm")
-      c.system.coulomb_constant = mol::coulomb_charmm;
-    else if (word == "codata_2018")
-      c.system.coulomb_constant = mol::coulomb_codata_2018;
-    else if (fault == std::errc() && end == word.data() + word.size() && value > 0)
-      c.system.coulomb_constant = value;
+    if (const auto value = coulomb_constant_of(word, c.system.coulomb_constant))
+      c.system.coulomb_constant = *value;
     else
       error(751, "coulomb_constant",
             "'" + word.substr(0, 40) + "' is neither a name nor a positive number",
@@ -137,6 +127,14 @@ struct Maker {
   std::int64_t steps_in(std::size_t k, double duration_ps, double dt_ps) {
     constexpr double rounding = 1e-4;  // of quotients up to 1e9, as decimal numbers make them
     const double steps = duration_ps / dt_ps, whole = std::round(steps);
+    if (!(whole < 0x1p63)) {
+      error(751, key_of(k, "duration"),
+            fmt::format("the duration of {:g} ps is {:g} steps of {:g} ps; a stage has fewer than "
+                        "{:g}",
+                        duration_ps, steps, dt_ps, 0x1p63),
+            "a shorter one: it is the time of the atoms, not that of the computer");
+      return 0;
+    }
     if (whole == 0 && duration_ps > 0)
       error(751, key_of(k, "duration"),
             fmt::format("the duration of {:g} ps is no step of {:g} ps", duration_ps, dt_ps),
@@ -209,8 +207,11 @@ struct Maker {
                       .integrator = integrator,
                       .n_steps = s.n_steps,
                       .periodic = mol::is_periodic(c.start.box),
+                      .box = c.start.box,
                       .net_charge_e = mol::net_charge_e(c.system),
-                      .water_is_rigid = topology_of(c, s).rigid_waters.size() > 0,
+                      .water_stays_rigid = s.settings.rigid_water == false &&
+                                           topology_of(c, s).rigid_waters.size() > 0 &&
+                                           !keeps_waters_flexible(topology_of(c, s), s.constraints),
                       .restrained = mol::hold_any(topology_of(c, s).position_restraints),
                       .has_velocities = has_velocities,
                       .given = given};
@@ -250,7 +251,7 @@ struct Maker {
       });
     } else if (chosen && errors.size() == sound) {
       try_steps(k, asked, s, [&](const mol::StageStart& at) {
-        mol::Integrator(at.system, none, at.dynamics, none);
+        mol::Integrator(at.system, none, mol::dynamics_of(s, at), none);
       });
     }
   }
@@ -362,10 +363,7 @@ struct Maker {
 
   /// Keys of a GROMACS topology beside another one.
   void doubt_keys() {
-    std::string ending =
-        c.options.topology ? c.options.topology->extension().string() : std::string();
-    if (ending == ".gz") ending = c.options.topology->stem().extension();
-    if (ending == ".top") return;
+    if (c.options.topology && ending(*c.options.topology) == ".top") return;
     const auto without = [&](const std::string& key) {
       warn(757, key,
            key.substr(key.rfind('.') + 1) + " has no effect without a GROMACS topology (.top)",

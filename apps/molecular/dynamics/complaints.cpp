@@ -31,7 +31,7 @@ struct Complainer {
     out.push_back({std::move(key), std::move(message), std::move(hint), 757, true});
   }
   void water() {
-    if (asked.type != StageType::rerun && asked.water_is_rigid && s.rigid_water == false)
+    if (asked.type != StageType::rerun && asked.water_stays_rigid)
       doubt("rigid_water",
             "rigid_water = false changes nothing: the topology itself makes its waters rigid",
             "leave it out; flexible waters need bonds and an angle in the topology (of a .top: "
@@ -130,6 +130,31 @@ struct Complainer {
     if (s.pcoupl == BarostatChoice::parrinello_rahman && s.mts)
       refuse("mts", "pcoupl = \"parrinello-rahman\" takes all forces in every step",
              "mts = false, or pcoupl = \"c-rescale\"");
+  }
+
+  /// Edges along several axes, where these scale apart.
+  void slanted_box() {
+    if (s.pcoupl == BarostatChoice::no || asked.n_steps == 0 || !asked.periodic) return;
+    if (s.pcoupltype == ScalingChoice::isotropic) return;
+    const bool alike = s.pcoupltype == ScalingChoice::semiisotropic;  // x and y
+    const auto apart = [&](std::size_t k, std::size_t l) {
+      return !(alike && k + l == 1) && (s.compressibility[k] > 0 || s.compressibility[l] > 0);
+    };
+    constexpr double rounding = 1e-9;  // of edges that angles of 90 degrees make
+    const bool turns = std::ranges::any_of(asked.box.edge, [&](const mol::Vec3& e) {
+      const double least = rounding * std::hypot(e[0], e[1], e[2]);
+      for (std::size_t k = 0; k < 3; ++k)
+        for (std::size_t l = k + 1; l < 3; ++l)
+          if (apart(k, l) && std::abs(e[k]) > least && std::abs(e[l]) > least) return true;
+      return false;
+    });
+    if (turns)
+      doubt("pcoupltype",
+            fmt::format("pcoupltype = \"{}\" scales the axes apart, and the box is slanted: its "
+                        "angles change, and so do the lengths of its slanted edges, whatever their "
+                        "compressibility",
+                        alike ? "semiisotropic" : "anisotropic"),
+            "pcoupltype = \"isotropic\", or a rectangular box, where these are to stay");
   }
 
   /// What keeps its place while the box and all else in it scale about the origin.
@@ -264,6 +289,7 @@ std::vector<Complaint> complaints_of(const Asked& asked) {
   c.water();
   if (asked.type != StageType::dynamics) return std::move(c.out);
   c.barostat();
+  c.slanted_box();
   c.fixed_places();
   c.thermostat();
   c.ramp();
@@ -310,6 +336,15 @@ Complaint complaint_of_fault(const std::string& words, const Asked& asked) {
             "virtual sites",
             fmt::format("integrator = \"l-bfgs\", or {}", flexible_where_it_can_be)};
   return {"integrator", words};
+}
+
+bool keeps_waters_flexible(const mol::System& topology, mol::Rigid bonds) {
+  if (bonds == mol::Rigid::none) return false;  // no water is rigid without the key
+  try {
+    return mol::constrained(topology, bonds, true) != mol::constrained(topology, bonds, false);
+  } catch (const Error&) {  // one that cannot be rigid
+    return true;
+  }
 }
 
 std::optional<Complaint> complaint_of_sites(const char* key, const mol::System& system,

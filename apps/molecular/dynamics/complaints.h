@@ -25,8 +25,9 @@ struct Asked {
   IntegratorChoice integrator;
   std::int64_t n_steps;
   bool periodic;
+  mol::Box box;  ///< where the case begins
   double net_charge_e;
-  bool water_is_rigid;                 ///< by the topology itself
+  bool water_stays_rigid;              ///< with rigid_water = false, as it would be without the key
   bool restrained;                     ///< springs of the topology hold atoms
   std::optional<bool> has_velocities;  ///< where the stage begins; none: a file will tell
   std::function<bool(const char*)>
@@ -54,6 +55,10 @@ std::vector<Complaint> idle_keys_of_energies(const Asked& asked);
 std::string words_of(const Error& fault);
 /// What the library found no system or no steps for, at the setting that asks for it.
 Complaint complaint_of_fault(const std::string& words, const Asked& asked);
+
+/// Whether `rigid_water = false` keeps waters flexible that would be rigid without it, beside the
+/// rigid bonds of a stage.
+bool keeps_waters_flexible(const mol::System& topology, mol::Rigid bonds);
 
 /// Where all atoms that a key holds or freezes are virtual sites, it does nothing.
 std::optional<Complaint> complaint_of_sites(const char* key, const mol::System& system,

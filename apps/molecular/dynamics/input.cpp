@@ -15,20 +15,14 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cctype>
+#include <charconv>
 #include <cmath>
 
 namespace tessera::apps::dynamics {
 namespace {
 
 namespace fs = std::filesystem;
-
-/// ".prmtop" of "x.prmtop.gz", in lower case.
-std::string ending(const fs::path& path) {
-  std::string out = path.extension();
-  if (out == ".gz") out = path.stem().extension();
-  for (char& ch : out) ch = static_cast<char>(std::tolower(static_cast<unsigned char>(ch)));
-  return out;
-}
 
 bool is_amber_topology(const std::string& e) {
   return e == ".prmtop" || e == ".parm7" || e == ".top7";
@@ -324,6 +318,28 @@ void read_files(const data::Config& config, Case& c) {
 }
 
 }  // namespace
+
+std::string ending(const fs::path& path) {
+  const auto lower = [](std::string word) {
+    for (char& ch : word) ch = static_cast<char>(std::tolower(static_cast<unsigned char>(ch)));
+    return word;
+  };
+  const std::string last = lower(path.extension().string());
+  return last == ".gz" ? lower(path.stem().extension().string()) : last;
+}
+
+std::optional<double> coulomb_constant_of(const std::string& word, double of_file) {
+  if (word == "file") return of_file;
+  if (word == "amber") return mol::coulomb_amber;
+  if (word == "charmm") return mol::coulomb_charmm;
+  if (word == "codata_2018") return mol::coulomb_codata_2018;
+  double value = 0;
+  const char* end = word.data() + word.size();
+  const auto [at, fault] = std::from_chars(word.data(), end, value);
+  if (fault != std::errc() || at != end || !(value > 0) || !std::isfinite(value))
+    return std::nullopt;
+  return value;
+}
 
 void read_input(const data::Config& config, Case& c) {
   try {

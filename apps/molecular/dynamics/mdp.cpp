@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "molecular/dynamics/mdp.h"
 
+#include "molecular/dynamics/complaints.h"
 #include "tessera/molecular/gromacs.h"
 
 #include <fmt/format.h>
@@ -14,7 +15,6 @@ namespace tessera::apps::dynamics {
 namespace {
 
 namespace fs = std::filesystem;
-namespace mol = tessera::molecular;
 
 std::string in_quotes(std::string_view s) {
   std::string out = "\"";
@@ -53,6 +53,7 @@ constexpr const char* restraint_scalings[] = {"no", "all", "com"};
 /// A case, written key by key.
 struct CaseText {
   const mol::Mdp& mdp;
+  bool flexible_waters;
   const mol::Stage& stage = mdp.stage;
   std::string out{};
 
@@ -109,7 +110,8 @@ struct CaseText {
       line("rvdw_switch", quantity(n.lj_switch_nm, "nm"));
     line("DispCorr", word_of(tails, n.tail));
     line("constraints", word_of(rigid_bonds, stage.constraints));
-    line("rigid_water", "false  # those that the topology makes rigid stay so");
+    if (flexible_waters)
+      line("rigid_water", "false  # those that the topology makes rigid stay so");
     if (!mdp.periodic) line("box", in_quotes("none"));
   }
 
@@ -227,6 +229,20 @@ std::string beside(const fs::path& folder, const char* ending, const char* usual
   return found.empty() ? usual : found;
 }
 
+/// Whether the rigid bonds of the file could take waters with them that the topology leaves
+/// flexible; where it cannot be read, they could.
+bool may_have_flexible_waters(const mol::Mdp& mdp, const fs::path& folder,
+                              const std::string& topology) {
+  if (mdp.stage.constraints == mol::Rigid::none) return false;
+  mol::TopologyOptions o{.defines = mdp.defines, .needs_reference = false};
+  for (const std::string& in : mdp.include_folders) o.include_folders.push_back(folder / in);
+  try {
+    return keeps_waters_flexible(mol::read_top(folder / topology, o).system, mdp.stage.constraints);
+  } catch (const Error&) {
+    return true;
+  }
+}
+
 /// The name of what lies in `folder`, or is absolute, in a file that lies in `home`.
 std::string seen_from(const fs::path& home, const fs::path& folder, const std::string& name) {
   const auto whole = [](const fs::path& p) { return fs::absolute(p / "x").lexically_normal(); };
@@ -238,8 +254,8 @@ std::string seen_from(const fs::path& home, const fs::path& folder, const std::s
 }  // namespace
 
 std::string case_text(const mol::Mdp& mdp, const std::string& topology,
-                      const std::string& structure) {
-  CaseText c{mdp};
+                      const std::string& structure, bool flexible_waters) {
+  CaseText c{mdp, flexible_waters};
   c.files(topology, structure);
   c.interactions();
   c.output();
@@ -265,9 +281,10 @@ Imported import_mdp(const fs::path& path, const fs::path& case_folder) {
   mdp.stage.name = path.stem().string().substr(0, 100);  // what a stage may be called
   for (char& c : mdp.stage.name)
     if (!std::isalnum(static_cast<unsigned char>(c)) && c != '-') c = '_';
+  const bool flexible_waters = may_have_flexible_waters(mdp, folder, topology);
   for (std::string& in : mdp.include_folders) in = seen_from(case_folder, folder, in);
   return {case_text(mdp, seen_from(case_folder, folder, topology),
-                    seen_from(case_folder, folder, structure)),
+                    seen_from(case_folder, folder, structure), flexible_waters),
           std::move(mdp.remarks)};
 }
 

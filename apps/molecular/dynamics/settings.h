@@ -139,8 +139,10 @@ void each_setting(F&& f) {
     data::Field{.doc = "Barostat. berendsen samples no ensemble.",
                 .choices = {"no", "c-rescale", "parrinello-rahman", "monte-carlo", "berendsen"}});
   f("pcoupltype", &C::pcoupltype, &S::pcoupltype,
-    data::Field{.doc = "Which edges scale together: all; x with y; none.",
-                .choices = {"isotropic", "semiisotropic", "anisotropic"}});
+    data::Field{
+        .doc = "Which axes scale together: all; x with y; none. A slanted box keeps its angles "
+               "where all do.",
+        .choices = {"isotropic", "semiisotropic", "anisotropic"}});
   f("tau_p", &C::tau_p, &S::tau_p,
     positive("Time constant of the barostat; with parrinello-rahman the period of its piston. "
              "monte-carlo has none.",
@@ -150,8 +152,8 @@ void each_setting(F&& f) {
   f("compressibility", &C::compressibility, &S::compressibility,
     data::Field{
         .doc =
-            "Compressibility of the system, or those along x, y, z; 0: this edge does not change, "
-            "which is all that monte-carlo asks.",
+            "Compressibility of the system, or those along x, y, z; 0: nothing scales along this "
+            "axis, which is all that monte-carlo asks.",
         .unit = "1/bar",
         .min = 0,
         .one_for_all = true});

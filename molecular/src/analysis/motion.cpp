@@ -32,7 +32,9 @@ std::array<std::size_t, 2> frames_between(double from_ps, double to_ps, double d
   constexpr double most = 1e15;  // more than any trajectory has
   const double first = std::min(most, from_ps / dt_ps), last = std::min(most, to_ps / dt_ps),
                unknown = 0x1p-22 * std::abs(time_ps) / dt_ps;  // of dt, a part of it
-  const auto slack = [&](double frames) { return std::min(0.5, 1e-3 + frames * unknown); };
+  const auto slack = [&](double frames) {
+    return std::min(0.5, rounded_frames + frames * (rounded_times + unknown));
+  };
   return {static_cast<std::size_t>(std::max(0.0, std::ceil(first - slack(first)))),
           static_cast<std::size_t>(std::floor(last + slack(last)))};
 }

@@ -87,6 +87,7 @@ BuiltSystem solvated(const System& solute, const Frame& frame, const Solvation& 
       high[a] = std::max(high[a], x[a]);
     }
   BuiltSystem out;
+  out.frame.time_ps = frame.time_ps;
   Box& box = out.frame.box;
   box = o.box;
   if (!is_periodic(box)) {
@@ -270,6 +271,7 @@ BuiltSystem with_ions(const BuiltSystem& in, const Ions& o) {
   BuiltSystem out;
   out.system = joined(without(s, leave), ions);
   out.system.title = s.title;
+  out.frame.time_ps = in.frame.time_ps;
   out.frame.box = in.frame.box;
   for (std::size_t i = 0; i < s.n_atoms(); ++i)
     if (!gone[static_cast<std::size_t>(molecule[i])]) out.frame.x_nm.push_back(in.frame.x_nm[i]);

@@ -27,7 +27,7 @@ Energies Integrator::Impl::energies(const State& m) const {
   if (o.scheme == Scheme::leap_frog && o.thermostat == Thermostat::andersen)
     kinetic = kinetic_energies(bodies, full_step_velocities(m));
   e.sampled = total(kinetic);
-  e.temperature_k = 2 * e.sampled / (freedom * gas_constant);
+  e.temperature_k = freedom > 0.5 ? 2 * e.sampled / (freedom * gas_constant) : 0;
   for (std::size_t g = 0; g < kinetic.size(); ++g)
     e.group_temperature_k.push_back(
         bodies.freedom[g] > 0 ? 2 * kinetic[g] / (bodies.freedom[g] * gas_constant) : 0);

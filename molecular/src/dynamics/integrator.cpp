@@ -44,13 +44,13 @@ Integrator::Impl::Impl(const System& s, ForceFunction f, const Dynamics& options
   if (o.barostat != Barostat::none) scales = scales_of(o);
   if (o.barostat == Barostat::monte_carlo) molecules = sets_of(molecular::molecules(system));
   const double all = total(bodies.freedom);
-  if (removes_motion()) {
+  if (removes_motion() && all > 0) {
     // What is removed belongs to all groups, by their shares.
     const double removed = removed_freedom(bodies, o.centre_of_mass_removal == Removal::angular);
     for (double& d : bodies.freedom) d -= removed * d / all;
   }
   freedom = total(bodies.freedom);
-  if (!(freedom > 0.5))
+  if (!(freedom > 0.5) && !o.as_they_are)
     dynamics_fault(fmt::format("no degrees of freedom are left of {} atoms and {} constraints", n(),
                                constraints.size()));
   has_sites = !system.virtual_sites.empty();

@@ -27,9 +27,9 @@ std::vector<Vec3> velocities_at(const Bodies& p, const Constraints& constraints,
       remove_motion(p, x, v, removal == Dynamics::CentreOfMassRemoval::angular);
     std::vector<double> factor = kinetic_energies(p, v);
     for (std::size_t g = 0; g < factor.size(); ++g)
-      factor[g] = factor[g] > 0
-                      ? std::sqrt(0.5 * p.freedom[g] * gas_constant * temperature_k[g] / factor[g])
-                      : 1;
+      factor[g] = factor[g] > 0 ? std::sqrt(0.5 * std::max(p.freedom[g], 0.0) * gas_constant *
+                                            temperature_k[g] / factor[g])
+                                : 1;
     for (std::size_t i = 0; i < n; ++i)
       for (double& c : v[i]) c *= factor[static_cast<std::size_t>(p.bath[i])];
   }

@@ -580,6 +580,7 @@ Structure with_virtual_sites(const ForceField& ff, const Structure& s) {
   const TemplateMatcher matcher(ff, s);
   Structure out = s;
   out.name.clear(), out.element.clear(), out.residue.clear(), out.x_nm.clear();
+  out.isotope_amu.clear();  // masses are those of the force field
   std::vector<std::int32_t> moved(s.n_atoms());
   System with_sites;  // to place the sites by
   for (std::size_t first = 0, last = 0; first < s.n_atoms(); first = last) {

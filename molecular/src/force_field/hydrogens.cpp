@@ -144,6 +144,7 @@ Structure with_hydrogens(const ForceField& unpatched, const Structure& s) {
 
   Structure out = s;
   out.name.clear(), out.element.clear(), out.residue.clear(), out.x_nm.clear(), out.bonds.clear();
+  out.isotope_amu.clear();  // masses are those of the force field
   std::vector<std::int32_t> moved(s.n_atoms(), -1);
   const auto keep = [&](const std::string& name, std::uint8_t element, std::int32_t residue,
                         const Vec3& x) {

@@ -136,7 +136,8 @@ class MmcifReader {
       if (occupancy >= 0 && at(occupancy).given() && !r.alternate.empty())
         r.occupancy = number(at(occupancy));
       const std::string_view element = at(symbol).text;
-      r.element = data::upper(element) == "D" ? std::uint8_t{1} : element_of(element);
+      r.isotope_amu = mass_of_isotope(element);
+      r.element = r.isotope_amu > 0 ? std::uint8_t{1} : element_of(element);
       if (r.element == 0 && at(symbol).given() && data::upper(element) != "X" &&
           data::upper(element) != "EP")
         findings_.error(702, at(symbol).offset,

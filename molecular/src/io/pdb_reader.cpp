@@ -78,21 +78,26 @@ std::optional<std::int64_t> hybrid_36(std::string_view s, std::size_t w) {
   return *whole<std::int64_t>(s, 36) - 10 * base + ten + (lower ? 26 * base : 0);
 }
 
+/// 0: there is none.
+char first_letter(std::string_view name) {
+  const auto first = std::ranges::find_if(name, [](unsigned char c) { return std::isalpha(c); });
+  return first == name.end() ? '\0' : *first;
+}
+
 /// The element of a name in columns 13-16, where 77-78 are blank: symbols of two letters begin in
 /// column 13.
 std::uint8_t element_of_name(std::string_view columns, const std::string& residue) {
   const std::string_view name = trim(columns);
-  const auto first = std::ranges::find_if(name, [](unsigned char c) { return std::isalpha(c); });
-  if (first == name.end()) return 0;
-  if (is_water(residue) && std::string_view("MELV").find(*first) != std::string_view::npos)
-    return 0;
+  const char first = first_letter(name);
+  if (first == '\0') return 0;
+  if (is_water(residue) && std::string_view("MELV").find(first) != std::string_view::npos) return 0;
   // Ions that CHARMM does not name by their symbols.
   static const std::map<std::string_view, std::uint8_t> ions = {
       {"LIT", 3},  {"SOD", 11}, {"CLA", 17}, {"POT", 19},
       {"CAL", 20}, {"RUB", 37}, {"CES", 55}, {"BAR", 56}};
   if (const auto ion = ions.find(name); ion != ions.end() && name == residue) return ion->second;
   if (residue == "MSE" && name == "SE") return 34;
-  const std::string one(1, *first == 'D' ? 'H' : *first);
+  const std::string one(1, first == 'D' ? 'H' : first);
   if (!is_water(residue) && !is_amino_acid(residue) && !is_nucleotide(residue)) {
     const auto letters_of = [](std::string_view s) {
       std::string out;
@@ -289,15 +294,19 @@ class PdbReader {
     return -1;
   }
 
-  std::uint8_t element(std::string_view l, std::size_t offset, const AtomRecord& r) {
+  /// The element of `r`, and its mass where that is an isotope.
+  std::uint8_t element(std::string_view l, std::size_t offset, AtomRecord& r) {
     const PdbField f = field(l, offset, 77, 78);
     if (f.text.empty() || std::isdigit(static_cast<unsigned char>(f.text[0]))) {
       if (n_guessed_++ == 0) guessed_offset_ = offset;
       const std::string_view columns = l.size() >= 13 ? l.substr(12, 4) : std::string_view{};
-      return element_of_name(columns, r.residue_name);
+      const std::uint8_t z = element_of_name(columns, r.residue_name);
+      if (z == 1 && first_letter(r.name) == 'D') r.isotope_amu = mass_of_isotope("D");
+      return z;
     }
     const std::string up = data::upper(f.text);
-    if (up == "D") return 1;
+    r.isotope_amu = mass_of_isotope(up);
+    if (r.isotope_amu > 0) return 1;
     const std::uint8_t z = element_of(f.text);
     static const std::array<std::string_view, 5> sites = {"EP", "LP", "M", "X", "XX"};
     if (z == 0 && std::ranges::find(sites, up) == sites.end())

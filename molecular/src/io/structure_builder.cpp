@@ -111,6 +111,7 @@ void StructureBuilder::flush() {
     if (!named || (!best.empty() && r.alternate == best && named->alternate.empty())) named = &r;
     out_.name.push_back(r.name);
     out_.element.push_back(r.element);
+    out_.isotope_amu.push_back(r.isotope_amu);
     out_.residue.push_back(row);
     out_.x_nm.push_back(r.x_nm);
     serials_.push_back(r.serial);
@@ -123,6 +124,8 @@ void StructureBuilder::flush() {
 
 Structure StructureBuilder::finish() {
   flush();
+  if (std::ranges::all_of(out_.isotope_amu, [](double m) { return m == 0; }))
+    out_.isotope_amu.clear();
   if (n_alternate_ > 0)
     findings_.note(730, first_alternate_,
                    fmt::format("{} atoms are alternate locations and were left out: of each "

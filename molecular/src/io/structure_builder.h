@@ -17,6 +17,7 @@ struct AtomRecord {
   std::string name, residue_name, chain, segment, number;  ///< number with insertion code
   std::string alternate;                                   ///< empty: none
   std::uint8_t element = 0;
+  double isotope_amu = 0;
   Vec3 x_nm{};
   double occupancy = 1;
   std::int32_t chain_index = 0;

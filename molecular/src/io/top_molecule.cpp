@@ -403,8 +403,11 @@ void TopMoleculeReader::distance_restraints(const TopLine& line, TopMolecule& m)
   if (!label) return;
   if (distance_restraint_k_ == 0) {
     if (!told_distance_)
-      findings_.note(703, line[0], "distance restraints are left out: no force constant is set",
-                     "give one (mdp: disre = simple, disre_fc)");
+      findings_.note(
+          703, line[0],
+          "distance restraints are left out: as with disre = no, no force constant is set",
+          "bonds of function 6 hold pairs by springs of their own; a force constant for "
+          "these is given in C++ alone (TopologyOptions::distance_restraint_k)");
     told_distance_ = true;
     return;
   }

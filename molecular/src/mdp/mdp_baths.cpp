@@ -142,7 +142,7 @@ void MdpReader::barostat() {
     }
     if (n == 6 && std::string_view(key) == "compressibility" &&
         (v[3] != 0 || v[4] != 0 || v[5] != 0))
-      in_.refuse(*e, key, "angles of the box stay: write zeros for the last three");
+      in_.refuse(*e, key, "a box scales along x, y and z alone: write zeros for the last three");
     *to = n == 1   ? Vec3{v[0], v[0], v[0]}
           : n == 2 ? Vec3{v[0], v[0], v[1]}
                    : Vec3{v[0], v[1], v[2]};

@@ -193,15 +193,16 @@ std::unique_ptr<StageRun> begin_stage(const Stage& stage, const StageStart& at, 
   } else if (stage.minimizes()) {
     out = std::make_unique<MinimizationRun>(stage, at, start, fresh, forces(Part::all));
   } else {
-    const bool steps = stage.n_steps > 0;
-    auto run = std::make_unique<DynamicsRun>(
-        stage, at, steps ? at.dynamics : without_steps(at.dynamics, at.system.n_atoms()), start,
-        forces);
+    auto run = std::make_unique<DynamicsRun>(stage, at, dynamics_of(stage, at), start, forces);
     if (fresh) run->begin(start);
     out = std::move(run);
   }
   if (divided) out->others_stop = [d = *divided] { return d.others_want_to_stop(); };
   return out;
+}
+
+Dynamics dynamics_of(const Stage& stage, const StageStart& at) {
+  return stage.n_steps > 0 ? at.dynamics : without_steps(at.dynamics, at.system.n_atoms());
 }
 
 void check_frame(const Stage& stage, const StageStart& at, const Box& start, const Frame& frame) {

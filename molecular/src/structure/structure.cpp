@@ -61,6 +61,8 @@ System system_of(const Structure& s) {
   a.element = s.element;
   a.residue = s.residue;
   for (std::uint8_t e : s.element) a.mass_amu.push_back(mass_of(e));
+  for (std::size_t i = 0; i < s.isotope_amu.size(); ++i)
+    if (s.isotope_amu[i] > 0) a.mass_amu.at(i) = s.isotope_amu[i];
   a.charge_e.assign(s.n_atoms(), NAN);
   a.lj_type.assign(s.n_atoms(), 0);
   // A virtual site has neither element nor bond: it is one with the first heavy atom of its

@@ -46,6 +46,12 @@ double mass_of(std::uint8_t element) {
   return elements[element < elements.size() ? element : 0].mass;
 }
 
+double mass_of_isotope(std::string_view symbol) {
+  if (symbol.size() != 1) return 0;
+  const char s = low(symbol[0]);
+  return s == 'd' ? 2.0141 : s == 't' ? 3.0160 : 0.0;
+}
+
 std::uint8_t element_of(std::string_view symbol) {
   for (std::size_t z = 1; z < elements.size(); ++z) {
     const std::string_view s = elements[z].symbol;

@@ -54,8 +54,11 @@ class PairDistribution {
 
 // ---- motion
 
-/// The first and the last of the frames 0, dt, 2 dt, ... that lie between two times; `time_ps`,
-/// when the frames are, tells how well dt is known (files keep times in single precision).
+/// A time this near to one of a frame, in frames and in parts of itself, is that frame's, rounded.
+inline constexpr double rounded_frames = 1e-2, rounded_times = 1e-6;
+/// The first and the last of the frames 0, dt, 2 dt, ... that lie between two times, or where these
+/// are rounded; `time_ps`, when the frames are, tells how well dt is known (files keep times in
+/// single precision).
 std::array<std::size_t, 2> frames_between(double from_ps, double to_ps, double dt_ps,
                                           double time_ps);
 

@@ -56,7 +56,8 @@ class Constraints {
 enum class Rigid : std::uint8_t { none, h_bonds, all_bonds, h_angles };
 /// The system with rigid bonds in place of flexible ones: the bonds of `which` become constraints
 /// (with `h_angles` all, and the distances 1-3 of angles H-X-H and H-O-X), three-point waters rigid
-/// bodies if `rigid_water`, whatever `which` says. Terms whose atoms are rigid to each other are
+/// bodies if `rigid_water`, whatever `which` says, of the lengths of their bonds or of the
+/// constraints that hold them already. Terms whose atoms are rigid to each other are
 /// dropped. Throws Error where a distance that becomes rigid is one of an atom without mass.
 System constrained(System system, Rigid which, bool rigid_water = true);
 

@@ -78,7 +78,8 @@ struct Dynamics {
   /// by trial moves (Åqvist et al., Chem. Phys. Lett. 384 (2004) 288); berendsen: weak coupling,
   /// which is no ensemble.
   enum class Barostat : std::uint8_t { none, c_rescale, parrinello_rahman, monte_carlo, berendsen };
-  /// What scales together: all edges; x with y, and z; each alone. Angles stay.
+  /// What scales together along the axes: all; x with y, and z; each alone. A slanted box keeps its
+  /// angles with the first alone.
   enum class Scaling : std::uint8_t { isotropic, semi_isotropic, anisotropic };
   /// Motion of the whole that is taken out: of its centre, also its rotation (no periodicity).
   enum class CentreOfMassRemoval : std::uint8_t { none, linear, angular };
@@ -97,7 +98,7 @@ struct Dynamics {
   Barostat barostat = Barostat::none;
   Scaling scaling = Scaling::isotropic;
   Vec3 pressure_bar = {1, 1, 1};  ///< along x, y, z; equal where edges scale together
-  Vec3 compressibility_per_bar = {4.5e-5, 4.5e-5, 4.5e-5};  ///< likewise; 0: the edge stays
+  Vec3 compressibility_per_bar = {4.5e-5, 4.5e-5, 4.5e-5};  ///< likewise; 0: nothing scales there
   double tau_p_ps = 5;
   std::int64_t barostat_every = 10;  ///< steps between moves P
 
@@ -109,8 +110,9 @@ struct Dynamics {
       frozen;                   ///< directions in which an atom stays where it is, [n]; empty: none
   std::int64_t slow_every = 1;  ///< steps between evaluations of the slow forces, which then act
                                 ///< that many times as strongly (impulse method)
-  bool as_they_are = false;     ///< to look at a frame without a step: its positions and velocities
-                                ///< are not moved onto the constraints
+  /// To look at a frame without a step: its positions and velocities are not moved onto the
+  /// constraints, and nothing has to be free to move.
+  bool as_they_are = false;
   std::uint64_t seed = 1;
 };
 

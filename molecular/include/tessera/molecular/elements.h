@@ -14,5 +14,8 @@ std::uint8_t element_of(std::string_view symbol);
 std::uint8_t element_of_mass(double mass_amu);
 /// Standard atomic weight [amu] (IUPAC 2021, abridged); 0 for element 0.
 double mass_of(std::uint8_t element);
+/// Mass [amu] of the isotopes of hydrogen that have symbols of their own, deuterium "D" and tritium
+/// "T" in any case; 0 for all other symbols, which `element_of` knows.
+double mass_of_isotope(std::string_view symbol);
 
 }  // namespace tessera::molecular

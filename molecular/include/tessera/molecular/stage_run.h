@@ -63,6 +63,9 @@ struct StageRanks {
 /// other or forces cannot be computed, InputError of the files of a rerun.
 std::unique_ptr<StageRun> begin_stage(const Stage& stage, const StageStart& at, const Frame& start,
                                       bool fresh = true, const StageRanks& ranks = {});
+/// What a stage of dynamics moves by: `at.dynamics`, or where it takes no step a look at its frame,
+/// which asks for nothing that could move.
+Dynamics dynamics_of(const Stage& stage, const StageStart& at);
 /// Throws InputError (E0750) where a rerun cannot look at a frame, `step` its number: one without a
 /// box where the stage begins in one, or the other way round, or a box narrower than two cut-offs.
 void check_frame(const Stage& stage, const StageStart& at, const Box& start, const Frame& frame);

@@ -17,6 +17,7 @@ struct Structure {
   std::string title;
   std::vector<std::string> name;      ///< of each atom
   std::vector<std::uint8_t> element;  ///< atomic number; 0: none (virtual site)
+  std::vector<double> isotope_amu;    ///< mass of D and T, 0 of others; empty: there are none
   std::vector<std::int32_t> residue;  ///< row of residues, rising
   std::vector<Vec3> x_nm;
   std::vector<Residue> residues;  ///< number: decimal, with the insertion code behind it
@@ -43,7 +44,8 @@ bool is_nucleotide(const std::string& residue_name);
 /// A system's atoms at a frame's positions.
 Structure structure_of(const System& system, const Frame& frame);
 /// Who its atoms are and what is bound to what, without a force field, for analyses: masses of the
-/// elements, no terms. Charges are not known: NaN, so that selections that go by them are refused.
+/// elements, or of isotopes, no terms. Charges are not known: NaN, so that selections that go by
+/// them are refused.
 System system_of(const Structure& structure);
 
 }  // namespace tessera::molecular
