@@ -302,8 +302,10 @@ TEST_F(Mt2d, KeysThatDoNothingAreNamed) {
         std::tuple{"mt1d", "inversion.roughness_weight = 2\n", "inversion.roughness_weight"},
         std::tuple{"mt1d", "inversion.huber_corner = 2\n", "inversion.huber_corner"},
         std::tuple{"mt1d", "inversion.starts = 5\n", "inversion.starts"},
-        std::tuple{"mt1d", "posterior = {method = \"none\", prior_std = 2}\n",
-                   "posterior.prior_std"},
+        std::tuple{"mt1d",
+                   "static_shift = {enabled = true, prior_std = 0.3, reference_period = \"1 s\"}\n"
+                   "model.layers = 100\n",
+                   "static_shift.reference_period"},
         std::tuple{"mt1d",
                    "inversion = {method = \"gauss_newton\", target_rms = 2}\nposterior.method = "
                    "\"none\"\n",
@@ -317,6 +319,11 @@ TEST_F(Mt2d, KeysThatDoNothingAreNamed) {
                            "inversion = {target_rms = 2, misfit = \"huber\", huber_corner = 2}\n",
                            "static_shift = {enabled = true, prior_std = 1}\n"})
     EXPECT_EQ(told("mt2d", fine), "");
+  for (const char* fine :
+       {"posterior = {method = \"none\", prior_std = 2}\n",  // the smooth model is tied by it
+        "static_shift = {enabled = true, reference_resistivity = \"100 ohm*m\", "
+        "reference_period = \"1 s\"}\n"})
+    EXPECT_FALSE(holds(told("mt1d", fine), "has no effect")) << fine;
 }
 
 // Occam's last step may reach the target: there is none after it.

@@ -60,6 +60,56 @@ TEST(SoundingInversion, BoundsFarAwayLeaveTheDepthOfInvestigation) {
               1, 0.01);
 }
 
+/// Root mean square of ln of the ratio of their resistivities.
+double between(const SoundingInversion& a, const SoundingInversion& b) {
+  double sum = 0;
+  for (std::size_t j = 0; j < a.resistivity_ohm_m.size(); ++j)
+    sum += std::pow(std::log(a.resistivity_ohm_m[j] / b.resistivity_ohm_m[j]), 2);
+  return std::sqrt(sum / static_cast<double>(a.resistivity_ohm_m.size()));
+}
+
+// The weight is one on ln rho, whatever variable stands for it: slope^2 = 48 between these bounds.
+TEST(SoundingInversion, BoundsFarAwayLeaveTheSmoothing) {
+  auto o = quick();
+  o.posterior = PosteriorMethod::none;
+  const auto invert = [&](Method method, double mu, bool bounds) {
+    o.method = method;
+    o.mu = mu;
+    o.least_ohm_m.reset(), o.greatest_ohm_m.reset();
+    if (bounds) o.least_ohm_m = 1e-4, o.greatest_ohm_m = 1e8;
+    return SoundingInverter(sounding_data(), o).result();
+  };
+  const SoundingInversion free = invert(Method::gauss_newton, 1, false),
+                          rough = invert(Method::gauss_newton, 1.0 / 48, false),
+                          bounded = invert(Method::gauss_newton, 1, true);
+  EXPECT_LT(between(bounded, free), 0.2 * between(rough, free));
+  EXPECT_NEAR(bounded.roughness / free.roughness, 1, 0.1);
+  EXPECT_EQ(bounded.mu, 1);
+
+  const SoundingInversion smoothest = invert(Method::occam, 1, false),
+                          inside = invert(Method::occam, 1, true);
+  EXPECT_NEAR(std::log(inside.mu / smoothest.mu), 0, std::log(2));
+  EXPECT_NEAR(std::log(inside.roughness / smoothest.roughness), 0, std::log(1.3));
+  EXPECT_TRUE(std::any_of(inside.iterations.begin(), inside.iterations.end(),
+                          [&](const Iteration& i) { return i.roughness == inside.roughness; }));
+}
+
+// Bands or none: the deviation of the prior is one of the penalty.
+TEST(SoundingInversion, ThePriorTiesTheModelToItsReference) {
+  auto o = quick();
+  o.posterior = PosteriorMethod::none;
+  o.method = Method::gauss_newton;
+  const double reference = reference_resistivity(sounding_data(), o);
+  const auto away = [&](double std_ln_rho) {
+    o.prior_std_ln_rho = std_ln_rho;
+    const SoundingInversion r = SoundingInverter(sounding_data(), o).result();
+    double sum = 0;
+    for (const double rho : r.resistivity_ohm_m) sum += std::pow(std::log(rho / reference), 2);
+    return sum;
+  };
+  EXPECT_LT(away(0.2), 0.9 * away(2.3));
+}
+
 TEST(SoundingInversion, SaysWhenTheTargetIsBelowTheBound) {
   auto o = quick();
   o.target_rms = 0.2;

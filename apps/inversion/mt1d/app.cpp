@@ -99,10 +99,8 @@ std::vector<data::Diagnostic> doubts(const data::Config& config, const Mt1dCase&
           o.method == inversion::Method::gauss_newton &&
               o.posterior.method == inversion::PosteriorMethod::none,
           "with inversion.method = \"gauss_newton\" and without bands");
-  in_vain("posterior", "prior_std",
-          o.method == inversion::Method::few_layer ||
-              o.posterior.method == inversion::PosteriorMethod::none,
-          "without bands of a smooth model");
+  in_vain("static_shift", "reference_period", shift.enabled && !shift.reference_resistivity,
+          "without static_shift.reference_resistivity");
   in_vain("inversion", "huber_corner", o.misfit.kind != survey::Misfit::huber,
           "but with inversion.misfit = \"huber\"");
   for (const char* key : {"few_layers", "starts"})

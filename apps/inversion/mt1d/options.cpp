@@ -65,7 +65,8 @@ const data::Options<Mt1dOptions>& mt1d_options() {
     o.add("inversion.order", &O::order,
           {.doc = "Order of the derivative in log depth that is kept small.", .min = 1, .max = 2});
     o.add("inversion.roughness_weight", &O::roughness_weight,
-          {.doc = "Weight of the roughness for gauss_newton.", .above = 0});
+          {.doc = "Weight of the roughness of ln resistivity for gauss_newton, bounds or not.",
+           .above = 0});
     o.add(
         "inversion.max_iterations", &O::max_iterations,
         {.doc = "Most Gauss-Newton steps for one sounding; of few_layer, for each of its searches.",

@@ -157,7 +157,8 @@ template <class O>
 void add_posterior_options(data::Options<O>& o, PosteriorOptions O::*in) {
   add_posterior_method(o, in);
   o.add("posterior.prior_std", [in](O & x) -> auto& { return (x.*in).prior_std; },
-        {.doc = "Prior standard deviation of log10 resistivity about the reference, in decades.",
+        {.doc = "Prior standard deviation of log10 resistivity about the reference, in decades; it "
+                "ties the smooth model, too, with bands or without.",
          .above = 0,
          .max = 10});
   add_chain_options(o, in);

@@ -55,7 +55,7 @@ void check_options(const SoundingInversionOptions& o) {
 /// bounds, and at the end ln of the impedance's factor where a static shift is free.
 struct Setup {
   Layering layering;
-  SmoothPrior smooth;
+  SmoothPrior smooth;  ///< of ln rho
   InverseProblem problem;
   ForwardMap of_ln_rho;  ///< before any bounds: what the data see of the resistivities
   std::vector<double> start;
@@ -66,12 +66,23 @@ struct Setup {
   std::vector<double> to_ln_rho(const std::vector<double>& x) const {
     return ln_bounds ? bounded_to_model(x, *ln_bounds, layers()) : x;
   }
+  /// Weights and roughness are those of ln rho, bounds or not. Between bounds the prior is one of x
+  /// by the slope of the map half way between them, (upper - lower) / 4, so that bounds far away
+  /// leave both mu and the standard deviation their meaning.
   Smoothing smoothing() const {
-    return {[smooth = smooth, shift_std = shift_std](double mu) {
-              GaussianPrior prior = smooth.at(mu);
-              return shift_std ? append(std::move(prior), 0.0, *shift_std) : prior;
-            },
-            [smooth = smooth](const std::vector<double>& x) { return smooth.roughness(x); }};
+    return {
+        [smooth = smooth, bounds = ln_bounds, shift_std = shift_std](double mu) {
+          GaussianPrior prior = smooth.at(mu);
+          if (bounds) {
+            const double slope = (bounds->upper - bounds->lower) / 4;
+            prior.mean = model_to_bounded(smooth.mean, *bounds, smooth.mean.size());
+            for (double& q : prior.precision.values) q *= slope * slope;
+          }
+          return shift_std ? append(std::move(prior), 0.0, *shift_std) : prior;
+        },
+        [smooth = smooth, bounds = ln_bounds](const std::vector<double>& x) {
+          return smooth.roughness(bounds ? bounded_to_model(x, *bounds, smooth.mean.size()) : x);
+        }};
   }
 };
 
@@ -101,10 +112,6 @@ Setup set_up(const Response& response, const SoundingInversionOptions& o, double
     p.forward =
         layered_forward(response.frequency_hz, s.layering.thickness_m,
                         {.ln_rho_bounds = s.ln_bounds, .static_shift = s.shift_std.has_value()});
-    // The smoothness is that of the unbounded parameter x; its slope at the middle of the range is
-    // (upper - lower) / 4, so that std_ln_rho keeps its meaning there.
-    s.smooth.mean = model_to_bounded(s.smooth.mean, *s.ln_bounds, n);
-    s.smooth.std_ln_rho *= 4 / (s.ln_bounds->upper - s.ln_bounds->lower);
     s.start = model_to_bounded(s.start, *s.ln_bounds, n);
   }
   if (s.shift_std) s.start.push_back(0);

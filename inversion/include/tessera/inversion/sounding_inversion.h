@@ -42,9 +42,9 @@ struct SoundingInversionOptions {
       last_depth_m;  ///< bottoms of first and last layer; none: from the data
   std::optional<double>
       reference_ohm_m;  ///< of the reference model; none: see reference_resistivity
-  double prior_std_ln_rho = 2.302585092994046;
+  double prior_std_ln_rho = 2.302585092994046;  ///< of the penalty, too, with bands or without
   int order = 1;
-  double mu = 1.0;  ///< roughness weight of gauss_newton
+  double mu = 1.0;  ///< of gauss_newton: weight of the roughness of ln rho, bounds or not
   int max_iterations = 120;
   std::vector<FixedRange> fixed;
   std::optional<double> least_ohm_m, greatest_ohm_m;  ///< bounds; both or none
@@ -79,9 +79,9 @@ struct SoundingInversion {
   std::vector<double> thickness_m;        ///< [n - 1]
   std::vector<double> resistivity_ohm_m;  ///< [n]
   std::vector<std::complex<double>> predicted_ohm;
-  double rms = 0;       ///< plain RMS over the 2n data, whatever the loss
-  double loss_rms = 0;  ///< with the loss in force
-  double mu = 0, roughness = 0;
+  double rms = 0;                ///< plain RMS over the 2n data, whatever the loss
+  double loss_rms = 0;           ///< with the loss in force
+  double mu = 0, roughness = 0;  ///< SmoothPrior's of ln rho
   DepthOfInvestigation depth;
   /// ohm m, [n]; empty without posterior, or where it is singular (SingularPosterior)
   std::vector<double> q05, q25, q50, q75, q95;
