@@ -426,4 +426,31 @@ frequencies = ["0.4 GHz", "0.9 GHz"]
   }
 }
 
+/// Counted before the run: the patterns are made when its last step is taken.
+TEST_F(Fdtd, PatternsThatMemoryCannotHoldAreRefused) {
+  write("fine.toml", R"(app = "electromagnetics.fdtd"
+grid = {size = ["2 um", "2 um", "2 um"], cell = "100 nm"}
+run.stop.decay_db = 60
+boundary.pml.cells = 5
+[[source]]
+kind = "point"
+component = "Ez"
+position = ["0 um", "0 um", "0 um"]
+waveform = {kind = "gaussian", frequency = "200 THz", bandwidth = "100 THz"}
+[[monitor]]
+kind = "far_field"
+name = "pattern"
+position = ["0 um", "0 um", "0 um"]
+size = ["0.6 um", "0.6 um", "0.6 um"]
+frequency_min = "150 THz"
+frequency_max = "250 THz"
+frequency_points = 101
+angle_points = [50001, 100000]
+)");
+  const Outcome o = tessera({"check", "fine.toml"});
+  EXPECT_EQ(o.code, 3) << o.err;
+  EXPECT_TRUE(holds(o.err, "error E0655: the case needs ") && holds(o.err, "GB for this monitor"))
+      << o.err;
+}
+
 }  // namespace

@@ -162,6 +162,71 @@ TEST_F(Fdtd, ADomainWithoutASizeHoldsWhatIsInIt) {
   EXPECT_EQ(table("RUN", "s_parameters"), table("AGAIN", "s_parameters"));
 }
 
+/// A strip without thickness is held whichever conductor it is of.
+TEST_F(Fdtd, ADomainWithoutASizeHoldsFlatBodiesOfAnyConductor) {
+  std::string text = changed(
+      strip_above_ground(),
+      "size = [\"60 mm\", \"50 mm\", \"40 mm\"]\ncentre = [\"0 mm\", \"0 mm\", \"10 mm\"]\n", "");
+  text = changed(text, "[[structure]]",
+                 "[[material]]\nname = \"copper\"\nsurface_impedance = true\nsigma = \"5.8e7 "
+                 "S/m\"\n[[structure]]");
+  const std::string strip = "high = [\"12 mm\", \"1.5 mm\", \"1.6 mm\"]\nmaterial = \"pec\"";
+  for (const std::string metal : {"pec", "copper"}) {
+    write(metal + ".toml",
+          changed(text, strip,
+                  "high = [\"45 mm\", \"1.5 mm\", \"1.6 mm\"]\nmaterial = \"" + metal + "\""));
+    const Outcome mesh = tessera({"mesh", metal + ".toml"});
+    ASSERT_EQ(mesh.code, 0) << mesh.err;
+    const std::vector<double> x = lines_in_toml(read(metal + ".mesh/lines.toml"), "x");
+    EXPECT_NEAR(x.back(), 45e3 + 299792.458 / 2 / 4 + 4 * 299792.458 / 4 / 15, 1) << metal;
+    EXPECT_TRUE(lies_at(x, 45000)) << metal;
+  }
+  EXPECT_EQ(read("copper.mesh/lines.toml"), read("pec.mesh/lines.toml"));
+}
+
+/// A sheet drawn by its corners is the rectangle of these: the domain holds it, and its sides lie
+/// on lines.
+TEST_F(Fdtd, ADomainWithoutASizeHoldsPolygonSheets) {
+  const std::string text =
+      changed(strip_above_ground(),
+              "size = [\"60 mm\", \"50 mm\", \"40 mm\"]\ncentre = [\"0 mm\", \"0 mm\", \"10 "
+              "mm\"]\n",
+              "") +
+      "[[sheet]]\nresistance = \"100 ohm\"\n";
+  const struct {
+    const char *axis, *rectangle, *polygon;
+  } sheets[] = {{"x",
+                 R"(position = ["30 mm", "2 mm", "12 mm"]
+size = ["0 mm", "50 mm", "30 mm"])",
+                 R"(position = ["30 mm", "0 mm", "0 mm"]
+corners = [["-23 mm", "-3 mm"], ["27 mm", "-3 mm"], ["27 mm", "27 mm"], ["-23 mm", "27 mm"]])"},
+                {"y",
+                 R"(position = ["5 mm", "20 mm", "12 mm"]
+size = ["60 mm", "0 mm", "30 mm"])",
+                 R"(position = ["0 mm", "20 mm", "0 mm"]
+corners = [["-3 mm", "-25 mm"], ["27 mm", "-25 mm"], ["27 mm", "35 mm"], ["-3 mm", "35 mm"]])"},
+                {"z",
+                 R"(position = ["5 mm", "2 mm", "10 mm"]
+size = ["60 mm", "50 mm", "0 mm"])",
+                 R"(position = ["0 mm", "0 mm", "10 mm"]
+corners = [["-25 mm", "-23 mm"], ["35 mm", "-23 mm"], ["35 mm", "27 mm"], ["-25 mm", "27 mm"]])"}};
+  for (const auto& s : sheets) {
+    const std::string normal = std::string("normal = \"") + s.axis + "\"\n";
+    write("rectangle.toml", text + normal + "shape = \"rectangle\"\n" + s.rectangle + "\n");
+    write("polygon.toml", text + normal + "shape = \"polygon\"\n" + s.polygon + "\n");
+    for (const std::string name : {"rectangle", "polygon"}) {
+      const Outcome mesh = tessera({"mesh", name + ".toml", "--force"});
+      ASSERT_EQ(mesh.code, 0) << s.axis << mesh.err;
+    }
+    for (const std::string axis : {"x", "y", "z"}) {
+      const std::vector<double> a = lines_in_toml(read("rectangle.mesh/lines.toml"), axis),
+                                b = lines_in_toml(read("polygon.mesh/lines.toml"), axis);
+      ASSERT_EQ(a.size(), b.size()) << s.axis << axis;
+      for (std::size_t k = 0; k < a.size(); ++k) EXPECT_NEAR(a[k], b[k], 1e-4) << s.axis << axis;
+    }
+  }
+}
+
 // The board of the case as a drawing: its faces are as good as a box's, for lines and for the size
 // of the domain.
 TEST_F(Fdtd, ADrawnBoardHasTheGridOfOneByNumbers) {
@@ -265,6 +330,61 @@ TEST_F(Fdtd, WrongAutomaticGridsAreRefused) {
          {std::string(w.number), std::string(w.key), std::string(w.words)})
       EXPECT_TRUE(holds(check.err, said)) << w.by << ": " << check.err;
   }
+}
+
+// All that is chosen fits into what a configuration may have, however many lines there are.
+TEST_F(AppTest, AnAxisMayHaveThousandsOfMadeLines) {
+  write("long.toml", R"(app = "electromagnetics.fdtd"
+output = {vtk = false, pictures = false, scene = false}
+run.stop.steps = 2
+[grid]
+size = ["400 um", "0 um", "0 um"]
+auto = {cells_per_wavelength = 20}
+[[source]]
+kind = "point"
+component = "Ez"
+position = ["0 um", "0 um", "0 um"]
+waveform = {kind = "gaussian", frequency = "300 THz", bandwidth = "100 THz"}
+)");
+  const Outcome run = tessera({"run", "long.toml", "--output", "R"});
+  ASSERT_EQ(run.code, 0) << run.err;
+  EXPECT_GT(read("R/resolved.toml").size(), 100000u);
+  EXPECT_EQ(tessera({"check", "R/resolved.toml"}).code, 0);
+  // A name that is no UTF-8 is a name.
+  const Outcome mesh = tessera({"mesh", "long.toml", "--json", "--output", "m\xe9sh"});
+  EXPECT_EQ(mesh.code, 0) << mesh.err;
+  EXPECT_TRUE(holds(mesh.out, "\"lines\"")) << mesh.out.substr(0, 200);
+}
+
+/// A source of a mode needs equal cells at its plane, whether or not it says which part of that.
+TEST_F(Fdtd, AutomaticLinesHoldThePlaneOfAModeSourceWithoutASize) {
+  write("guide.toml", R"(app = "electromagnetics.fdtd"
+output = {vtk = false, pictures = false}
+grid = {size = ["4 um", "1 um", "0 um"], polarization = "Ez", auto = {}}
+boundary = {y = "pec", pml = {cells = 6}}
+run.stop.steps = 10
+[[material]]
+name = "glass"
+index = 2.5
+[[structure]]
+name = "block"
+shape = "box"
+low = ["-0.7 um", "-inf", "-inf"]
+high = ["0.3 um", "inf", "inf"]
+material = "glass"
+[[source]]
+kind = "mode"
+position = ["-0.913 um", "0 um", "0 um"]
+direction = [1, 0, 0]
+waveform = {kind = "gaussian", frequency = "320 THz", bandwidth = "60 THz"}
+)");
+  const Outcome mesh = tessera({"mesh", "guide.toml"});
+  ASSERT_EQ(mesh.code, 0) << mesh.err;
+  const std::vector<double> x = lines_in_toml(read("guide.mesh/lines.toml"), "x");
+  const auto at =
+      std::find_if(x.begin() + 1, x.end(), [](double v) { return std::abs(v + 0.913) < 1e-6; });
+  ASSERT_TRUE(at != x.end() && at + 1 != x.end());
+  EXPECT_NEAR((at[1] - at[0]) / (at[0] - at[-1]), 1, 1e-6);
 }
 
 }  // namespace

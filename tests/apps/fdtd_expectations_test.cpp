@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include <string>
+#include <utility>
 
 using namespace tessera::testing;
 
@@ -101,6 +102,36 @@ TEST_F(FdtdExpectations, DelaysOfCoarseFrequenciesAreDoubted) {
   };
   EXPECT_TRUE(told("15 GHz"));
   EXPECT_FALSE(told("11.5 GHz"));
+}
+
+/// Where a source drives the case, ports tell their waves, and there is no S.
+TEST_F(FdtdExpectations, WavesOfPortsThatASourceDrivesMayBeExpected) {
+  const std::string array =
+                        "[[s_parameters.array]]\nname = \"both\"\nports = [\"left\", \"right\"]\n",
+                    source = R"([[source]]
+kind = "mode"
+position = ["-10 mm", "0 mm", "0 mm"]
+direction = [1, 0, 0]
+waveform = {frequency = "12 GHz", bandwidth = "4 GHz"}
+)";
+  const auto check = [&](const std::string& quantity, bool by_source) {
+    write("case.toml", changed(kGuide, array, by_source ? source : "") +
+                           "[[expect]]\nmonitor = \"right\"\nquantity = \"" + quantity +
+                           "\"\nvalue = 0\ntolerance = 1\n");
+    return tessera({"check", "case.toml"});
+  };
+  for (const bool by_source : {true, false})
+    for (const auto& [quantity, is_of_source] : {std::pair{"in", true},
+                                                 {"out", true},
+                                                 {"vswr", false},
+                                                 {"input_impedance", false},
+                                                 {"reference", false}}) {
+      const Outcome o = check(quantity, by_source);
+      EXPECT_EQ(o.code, by_source == is_of_source ? 0 : 5) << quantity << o.err;
+      if (o.code != 0) {
+        EXPECT_TRUE(holds(o.err, "E0625: there is no result")) << o.err;
+      }
+    }
 }
 
 }  // namespace

@@ -151,4 +151,19 @@ TEST_F(Fdtd, LumpedPortsThatCannotBeAreRefused) {
   }
 }
 
+/// Sums of h around a conductor have no phase of joined faces.
+TEST_F(Fdtd, LumpedPortsOnASeamWithAPhaseAreRefused) {
+  const std::string joined = "x = \"bloch\"\nbloch_phase = [\"90 deg\", \"0 deg\", \"0 deg\"]";
+  const std::string text = changed(plates(), "[\"100 mm\"", "[\"50 mm\"");
+  write("case.toml", changed(text, "x = \"pmc\"", joined));
+  const Outcome o = tessera({"check", "case.toml"});
+  EXPECT_EQ(o.code, 5);
+  EXPECT_TRUE(
+      holds(o.err, "error E0667: lies on the seam of faces that are joined along x with a phase"))
+      << o.err;
+  write("case.toml", changed(changed(text, "[\"-100 mm\"", "[\"-50 mm\""), "x = \"pmc\"", joined));
+  const Outcome inside = tessera({"check", "case.toml"});
+  EXPECT_FALSE(holds(inside.err, "seam")) << inside.err;
+}
+
 }  // namespace

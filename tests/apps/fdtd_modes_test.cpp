@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Modes that are launched and measured, against the power that passes and transmission lines.
 #include "fdtd_case.h"
+#include "tessera/data/hdf5.h"
 
 #include <gtest/gtest.h>
 
@@ -125,6 +126,88 @@ TEST_F(Fdtd, ModesThatCannotBeAreRefusedAtTheirKeys) {
   refused("size = [\"0 um\", \"2.4 um\", \"0 um\"]\nfrequencies",
           "size = [\"1 um\", \"2.4 um\", \"0 um\"]\nfrequencies", "modes pass a plane");
   refused("relative_to = \"power\"", "relative_to = \"nothing\"", "flux, mode or beam monitor");
+}
+
+/// A guide of two conductors 1 um apart, and a monitor of its modes at `position` um.
+std::string guide(const std::string& grid, const std::string& boundary, const std::string& position,
+                  int modes = 1) {
+  return R"(app = "electromagnetics.fdtd"
+run.stop.steps = 20
+grid = {cell = "50 nm", polarization = "Ez", )" +
+         grid + "}\nboundary = {y = \"pec\", " + boundary + R"(}
+[[source]]
+kind = "plane"
+component = "Ez"
+position = ["0.2 um", "0 um", "0 um"]
+size = ["0 um", "1 um", "0 um"]
+waveform = {kind = "gaussian", frequency = "200 THz", bandwidth = "100 THz"}
+[[monitor]]
+kind = "mode"
+name = "through"
+position = [")" +
+         position + R"( um", "0 um", "0 um"]
+size = ["0 um", "1 um", "0 um"]
+frequencies = ["200 THz"]
+modes = )" +
+         std::to_string(modes) + "\n";
+}
+
+TEST_F(Fdtd, ModesOfPlanesThatDoNotFitAreRefused) {
+  const std::string domain = "size = [\"4 um\", \"1 um\", \"0 um\"]",
+                    layers = "x = \"pml\", pml.cells = 10",
+                    phase = "x = \"bloch\", bloch_phase = [\"150 deg\", \"0 deg\", \"0 deg\"]";
+  const auto check = [&](const std::string& text) {
+    write("case.toml", text);
+    return tessera({"check", "case.toml"});
+  };
+  const auto refused = [&](const std::string& text, const std::string& says) {
+    const Outcome o = check(text);
+    EXPECT_EQ(o.code, 5) << o.err;
+    EXPECT_TRUE(holds(o.err, says)) << o.err;
+  };
+  EXPECT_EQ(check(guide(domain, layers, "0.5", 3)).code, 0);
+  refused(guide(domain, layers, "0.5", 100), "error E0629: the plane has ");
+  // Lengths are told in digits, however short they are.
+  std::string lines;
+  for (int i = -40; i <= 40; ++i) {
+    lines += (lines.empty() ? "\"" : ", \"") + std::to_string(50 * i) + " nm\"";
+    if (i == 10) lines += ", \"525 nm\"";
+  }
+  refused(guide("size = [\"0 um\", \"1 um\", \"0 um\"], x.lines = [" + lines + "]", layers, "0.5"),
+          "are 5e-08 and 2.5e-08 m long");
+  // On the seam of joined faces h of the other side would lack their phase.
+  refused(guide(domain, phase, "-2"), "is the seam of faces that are joined with a phase");
+  EXPECT_EQ(check(guide(domain, phase, "-1")).code, 0);
+  EXPECT_EQ(check(guide(domain, "x = \"periodic\"", "-2")).code, 0);
+}
+
+/// |a|^2 is W s^2/m^2 there, as a flux is.
+TEST_F(Fdtd, AmplitudesInOneDimensionAreOfAnArea) {
+  write("line.toml", R"(app = "electromagnetics.fdtd"
+grid = {size = ["2 um", "0 um", "0 um"], cell = "50 nm"}
+run.stop.steps = 40
+boundary = {x = "pml", pml.cells = 8}
+[[source]]
+kind = "point"
+component = "Ey"
+position = ["-0.4 um", "0 um", "0 um"]
+waveform = {kind = "gaussian", frequency = "200 THz", bandwidth = "100 THz"}
+[[monitor]]
+kind = "mode"
+name = "through"
+position = ["0.2 um", "0 um", "0 um"]
+size = ["0 um", "0 um", "0 um"]
+frequencies = ["200 THz"]
+)");
+  const Outcome o = run_case("line.toml", "RUN");
+  ASSERT_EQ(o.code, 0) << o.err;
+  int found = 0;
+  for (const auto& [name, array] : tessera::data::read_h5(here() / "RUN/results.h5"))
+    if (name.ends_with("through/values/forward") || name.ends_with("through/values/backward")) {
+      EXPECT_EQ(array.attributes.units, "sqrt(W)*s/m");
+      ++found;
+    }
+  EXPECT_EQ(found, 2);
 }
 
 }  // namespace

@@ -55,6 +55,12 @@ TEST(FdtdOptions, EachContradictionHasItsNumberAndPlace) {
            "um\"\n[[grid.x.refine]]\nfrom "
            "= \"1 um\"\nto = \"3 um\"\ncell = \"10 nm\"\n",
        620, 11, 1, "reaches out of the domain"},
+      {stop + source +
+           "[grid]\ncentre = [\"1 um\", \"0 um\", \"0 um\"]\nx.lines = [\"0 um\", \"1 um\", \"4 "
+           "um\"]\n",
+       620, 9, 11, "centre is 1 um, but the middle of the lines of x is 2 um"},
+      {stop + source + "[grid]\nauto = {}\ncentre = [\"1 um\", \"0 um\", \"0 um\"]\n", 620, 10, 1,
+       "wherever grid.centre is"},
       // run
       {grid + source, 622, 0, 0, "the run has no end"},
       {grid +
@@ -97,6 +103,10 @@ TEST(FdtdOptions, EachContradictionHasItsNumberAndPlace) {
       {all + "[[structure]]\nshape = \"box\"\nmaterial = \"Au\"\nlow = [\"0 um\", \"1 um\", \"0 "
              "um\"]\nhigh = [\"1 um\", \"0 um\", \"0 um\"]\n",
        626, 12, 1, "is above high"},
+      {all + "[[structure]]\nshape = \"box\"\nmaterial = \"Au\"\ncentre = [\"1 um\", \"0 um\", \"0 "
+             "um\"]\nlow = [\"0 um\", \"0 um\", \"0 um\"]\nhigh = [\"1 um\", \"1 um\", \"1 "
+             "um\"]\n",
+       626, 12, 11, "between its low and high corners, whose middle is elsewhere"},
       {all + "[[structure]]\nshape = \"sphere\"\nradius = \"1 um\"\n", 626, 9, 1,
        "has no material"},
       {all + "[[structure]]\nshape = \"sphere\"\nmaterial = \"Au\"\nradius = \"1 "
@@ -173,6 +183,16 @@ TEST(FdtdOptions, EachContradictionHasItsNumberAndPlace) {
        "there is no monitor 'flax'"},
   };
   EXPECT_TRUE(findings(all).empty());
+  // A centre that says what others do, and one that an endless body turns about.
+  EXPECT_TRUE(findings(stop + source +
+                       "[grid]\ncentre = [\"2 um\", \"0 um\", \"0 um\"]\nx.lines = [\"0 um\", \"1 "
+                       "um\", \"4 um\"]\n")
+                  .empty());
+  EXPECT_TRUE(findings(all +
+                       "[[structure]]\nshape = \"box\"\nmaterial = \"Au\"\ncentre = [\"1 um\", "
+                       "\"0.5 um\", \"0 um\"]\nlow = [\"-inf\", \"0 um\", \"-inf\"]\nhigh = "
+                       "[\"inf\", \"1 um\", \"inf\"]\nrotate = {angle = \"20 deg\"}\n")
+                  .empty());
   for (const auto& c : cases) {
     const auto found = findings(c.text);
     EXPECT_EQ(found.size(), 1u) << c.text << (found.empty() ? "" : to_string(found.back()));

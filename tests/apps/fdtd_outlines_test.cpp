@@ -199,6 +199,27 @@ waveform = {kind = "gaussian", frequency = "200 THz", bandwidth = "150 THz"}
   }
 }
 
+/// A sheet of a good conductor is as thin as one of a perfect one, and as well seen.
+TEST_F(FdtdOutlines, FlatBodiesOfAnyConductorAreOutlined) {
+  const std::string sheet = R"([[material]]
+name = "copper"
+surface_impedance = true
+sigma = "5.8e7 S/m"
+[[structure]]
+shape = "box"
+low = ["-0.5 um", "-0.4 um", "-inf"]
+high = ["0.5 um", "-0.4 um", "inf"]
+material = )";
+  for (const std::string metal : {"pec", "copper"}) {
+    run(kPlane + sheet + "\"" + metal + "\"\n", metal);
+    for (const char* name : {"plane_0000", "scene"}) {
+      const Picture seen = picture(read(metal + "/plots/" + name + ".svg"), {-2, -1.5}, {2, 1.5});
+      ASSERT_EQ(seen.lines.size(), 1U) << metal << name;
+      for (const PagePoint& p : seen.lines[0]) EXPECT_NEAR(p[1], -0.4, 2 * seen.dot[1]) << metal;
+    }
+  }
+}
+
 TEST_F(FdtdOutlines, AtAMirrorTheLineEndsWithoutASeam) {
   std::string half = std::string(kPlane) + kDisc;
   half.replace(half.find("boundary = {"), 12,

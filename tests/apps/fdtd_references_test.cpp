@@ -440,4 +440,26 @@ frequencies = ["400 THz"]
                  "has another Bloch vector along y of source[0]");
 }
 
+TEST_F(FdtdReferences, AFolderCalledReferenceIsNotTakenForThatOfTheCase) {
+  write("one.toml", with_reference());
+  EXPECT_EQ(tessera({"check", "one.toml"}).code, 0);
+  std::filesystem::create_directories(here() / "old/reference");
+  write("old/reference/results.h5", "of a former run");
+  const Outcome o =
+      tessera({"check", "one.toml", "--set", "monitor[0].subtract=\"old/reference\""});
+  EXPECT_EQ(o.code, 5);
+  EXPECT_TRUE(holds(o.err, "error E0660: may be the run that [reference] describes, or the one in"))
+      << o.err;
+}
+
+TEST_F(FdtdReferences, AFormerRunOfEachPortSaysSo) {
+  write("plain.toml", changed(changed(changed(kPorts, "[reference]\nwithout = [\"block\"]\n", ""),
+                                      "subtract = \"reference\"\n", ""),
+                              "relative_to = \"sent.reference\"\n", ""));
+  ASSERT_EQ(run_case("plain.toml", "empty", {"run.stop.steps=20", "structure=[]"}).code, 0);
+  const Outcome o = tessera({"check", "plain.toml", "--set", "monitor[0].subtract=\"empty\""});
+  EXPECT_EQ(o.code, 5);
+  EXPECT_TRUE(holds(o.err, "has 'back' of each of several ports, as 'back.left'")) << o.err;
+}
+
 }  // namespace

@@ -192,6 +192,84 @@ resistance = "100 ohm"
       << check.out << check.err;
 }
 
+/// Where cells have to be even, the nearest line stays and the sheet is shared; elsewhere it moves.
+TEST_F(Fdtd, LinesStayWhereCellsHaveToBeEven) {
+  const auto check = [&](const std::string& text) {
+    write("even.toml", text);
+    const Outcome o = tessera({"check", "even.toml"});
+    EXPECT_EQ(o.code, 0) << text << o.err;
+    return o.out + o.err;
+  };
+  const auto shared = [&](const std::string& text, const std::string& need) {
+    const std::string said = check(text);
+    EXPECT_TRUE(holds(said, "warning E0632") &&
+                holds(said, "a line of the grid, and " + need + ": it is shared"))
+        << need << said;
+  };
+  const std::string pulse =
+      "waveform = {kind = \"gaussian\", frequency = \"193 THz\", bandwidth = \"40 THz\"}\n";
+  const auto plane = [](const std::string& more) {
+    return "app = \"electromagnetics.fdtd\"\nrun.stop.steps = 20\nboundary.pml.cells = 15\n" + more;
+  };
+  const auto sheet = [](const std::string& normal, const std::string& place) {
+    return "[[sheet]]\nresistance = \"100 ohm\"\nnormal = \"" + normal + "\"\n" + place + "\n";
+  };
+  const std::string orders = plane(R"(boundary.x = "periodic"
+grid = {size = ["1 um", "4 um", "0 um"], cell = "20 nm", polarization = "Ez"}
+[[source]]
+kind = "plane"
+component = "Ez"
+position = ["0 um", "1 um", "0 um"]
+size = ["1 um", "0 um", "0 um"]
+)") + pulse + R"([[monitor]]
+kind = "orders"
+name = "t"
+position = ["0 um", "-1 um", "0 um"]
+size = ["1 um", "0 um", "0 um"]
+frequencies = ["193 THz"]
+reverse = true
+)";
+  shared(orders + sheet("x", R"(position = ["0.113 um", "0 um", "0 um"]
+size = ["0 um", "0.5 um", "inf"])"),
+         "the orders of monitor 't' need even cells");
+  EXPECT_TRUE(holds(check(orders + sheet("y", R"(position = ["0 um", "0.113 um", "0 um"])")),
+                    "is put on the sheet"));
+
+  const auto wave = [&](const std::string& direction) {
+    return plane(
+               "grid = {size = [\"4 um\", \"4 um\", \"0 um\"], cell = \"50 nm\", polarization = "
+               "\"Ez\"}\n[[source]]\nkind = \"plane_wave\"\npolarization = [0, 0, 1]\ndirection "
+               "= " +
+               direction + "\n") +
+           pulse + sheet("x", R"(position = ["0.013 um", "0 um", "0 um"]
+size = ["0 um", "0.5 um", "inf"])");
+  };
+  shared(wave("[1, 1, 0]"), "source[0], a plane wave at an angle, needs even cells");
+  EXPECT_TRUE(holds(check(wave("[1, 0, 0]")), "is put on the sheet"));
+
+  const auto mode = [&](const std::string& x) {
+    return plane(R"(grid = {size = ["4 um", "5 um", "0 um"], cell = "40 nm", polarization = "Hz"}
+[[material]]
+name = "silicon"
+eps = 12
+[[structure]]
+shape = "box"
+low = ["-inf", "-0.2 um", "-inf"]
+high = ["inf", "0.2 um", "inf"]
+material = "silicon"
+[[source]]
+kind = "mode"
+position = ["-0.8 um", "0 um", "0 um"]
+size = ["0 um", "2.4 um", "0 um"]
+direction = [1, 0, 0]
+)") + pulse +
+           sheet("x", "position = [\"" + x + " um\", \"1.6 um\", \"0 um\"]\n" +
+                          R"(size = ["0 um", "0.4 um", "inf"])");
+  };
+  shared(mode("-0.79"), "source[0] needs even cells at both sides of its plane");
+  EXPECT_TRUE(holds(check(mode("0.01")), "is put on the sheet"));
+}
+
 /// A sheet on a magnetic wall carries the current of the field in front of it, all of it: it is the
 /// load of as many ohm across the end of the line. On a mirror of a symmetry half of it is the
 /// image's.

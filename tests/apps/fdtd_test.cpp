@@ -70,6 +70,30 @@ TEST_F(Fdtd, ALongerRunIsARunOfThatLength) {
   expect_same_after_extension("run.stop.steps=701", "run.stop.steps=1302");
 }
 
+/// Keys beside others that leave them without effect are named, where they say more than their
+/// defaults: the case that a run leaves has all of these.
+TEST_F(Fdtd, KeysThatDoNothingAreNamed) {
+  const auto check = [&](const std::string& text) {
+    write("idle.toml", text);
+    const Outcome o = tessera({"check", "idle.toml"});
+    EXPECT_EQ(o.code, 0) << o.err;
+    return o.err;
+  };
+  const std::string steps = changed(fdtd_case(), "stop.steps = 3000", "stop.steps = 20"),
+                    dt = changed(steps, "[run]\n", "[run]\ndt = \"0.05 fs\"\n"),
+                    one = changed(steps, "frequencies = [\"200 THz\"]",
+                                  "frequencies = [\"200 THz\"]\nfrequency_points = 9"),
+                    angles = changed(steps, "name = \"far\"",
+                                     "name = \"far\"\nphi = [\"0 deg\"]\nangle_points = [1, 9]");
+  EXPECT_FALSE(holds(check(steps), "E0759"));
+  EXPECT_FALSE(holds(check(dt), "E0759"));
+  EXPECT_TRUE(holds(check(changed(dt, "[run]\n", "[run]\ncourant = 0.5\n")),
+                    "idle.toml:6:1: warning E0759: run.courant has no effect beside run.dt"));
+  EXPECT_TRUE(holds(check(one), "warning E0759: monitor[2].frequency_points has no effect"));
+  EXPECT_TRUE(holds(check(angles), "warning E0759: monitor[4].angle_points has no effect"));
+  EXPECT_FALSE(holds(check(changed(dt, "[run]\n", "[run]\ncourant = 0.95\n")), "E0759"));
+}
+
 /// The first of several ends counts, however short or long the others are.
 TEST_F(Fdtd, ARunEndsAtTheFirstOfItsEnds) {
   write("line.toml", R"(app = "electromagnetics.fdtd"

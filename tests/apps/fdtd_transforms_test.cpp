@@ -2,15 +2,20 @@
 // Transforms of fields: what they hold does not depend on how often they look, on the order of the
 // file, or on what else is asked for.
 #include "fdtd_case.h"
+#include "tessera/data/hdf5.h"
 #include "test_paths.h"
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
+#include <filesystem>
 #include <map>
 #include <numbers>
 #include <sstream>
 #include <string>
+#include <type_traits>
+#include <variant>
 #include <vector>
 
 using namespace tessera::testing;
@@ -285,6 +290,119 @@ reverse = true
     EXPECT_GT(in[k], 0);
     EXPECT_EQ(in[k], -out[k]);
   }
+}
+
+/// A former run's results without those whose names end so, as earlier versions wrote them.
+void copy_without(const std::filesystem::path& from, const std::filesystem::path& to,
+                  const std::string& ending) {
+  std::filesystem::create_directories(to);
+  tessera::data::H5Writer out(to / "results.h5");
+  for (const auto& [name, array] : tessera::data::read_h5(from / "results.h5"))
+    if (!name.ends_with(ending))
+      std::visit(
+          [&](const auto& values) {
+            using Values = std::decay_t<decltype(values)>;
+            if constexpr (std::is_same_v<Values, std::vector<std::string>>)
+              out.write_texts(name, values, array.attributes);
+            else
+              out.write(name, values, array.shape, array.attributes);
+          },
+          array.data);
+  out.commit();
+}
+
+/// A line of vacuum with lines every 50 nm, and one more in the middle of a cell behind the
+/// monitor.
+std::string vacuum(bool has_a_smaller_cell) {
+  std::string lines;
+  for (int i = -60; i <= 60; ++i) {
+    lines += (lines.empty() ? "\"" : ", \"") + std::to_string(50 * i) + " nm\"";
+    if (has_a_smaller_cell && i == 30) lines += ", \"1525 nm\"";
+  }
+  return R"(app = "electromagnetics.fdtd"
+output = {vtk = false, pictures = false, scene = false}
+run = {precision = "f64", dt = "0.07 fs", stop.after_sources = "100 fs"}
+boundary = {x = "pml", pml.cells = 10}
+grid = {size = ["0 um", "0 um", "0 um"], cell = "50 nm", x.lines = [)" +
+         lines + R"(]}
+[[source]]
+kind = "point"
+component = "Ey"
+position = ["-1.6 um", "0 um", "0 um"]
+waveform = {kind = "gaussian", frequency = "200 THz", bandwidth = "100 THz"}
+[[monitor]]
+kind = "flux"
+name = "power"
+position = ["-1 um", "0 um", "0 um"]
+size = ["0 um", "0 um", "0 um"]
+frequencies = ["200 THz"]
+)";
+}
+
+/// Unknowns are in units of the smallest cell of the grid, which may lie anywhere.
+TEST_F(FdtdTransforms, AFormerRunOfAGridWithAnotherSmallestCellIsTakenOffAsItIs) {
+  run("coarse", vacuum(false));
+  run("fine", vacuum(true));
+  const double sent = rows("coarse", "power").at(0).at(1);
+  EXPECT_NEAR(rows("fine", "power").at(0).at(1) / sent, 1, 1e-3);
+  run("less", vacuum(true), {"--set", "monitor[0].subtract=\"coarse\""});
+  EXPECT_LT(std::abs(rows("less", "power").at(0).at(1)), 1e-3 * sent);
+  run("more", vacuum(false), {"--set", "monitor[0].subtract=\"fine\""});
+  EXPECT_LT(std::abs(rows("more", "power").at(0).at(1)), 1e-3 * sent);
+  copy_without(here() / "coarse", here() / "early", "/transform/reference_length");
+  const Outcome early = tessera({"check", "fine.toml", "--set", "monitor[0].subtract=\"early\""});
+  EXPECT_EQ(early.code, 5);
+  EXPECT_TRUE(holds(early.err, "error E0660") &&
+              holds(early.err, "does not say in units of which length its sums are"))
+      << early.err;
+}
+
+/// Fields of a run that a port drives, for 1 W at it and as its pulse makes them.
+TEST_F(FdtdTransforms, ARunMinusItselfIsNothingPerWattToo) {
+  const std::string text = R"(app = "electromagnetics.fdtd"
+output = {vtk = false, pictures = false, scene = false}
+grid = {size = ["4 um", "1 um", "0 um"], cell = "50 nm", polarization = "Ez"}
+run = {precision = "f64", stop.after_sources = "50 fs"}
+boundary = {x = "pml", y = "pec", pml.cells = 10}
+[[port]]
+kind = "mode"
+name = "a"
+position = ["-1 um", "0 um", "0 um"]
+direction = [1, 0, 0]
+[s_parameters]
+frequencies = ["180 THz", "240 THz"]
+per_watt = "incident"
+[[monitor]]
+kind = "dft"
+name = "field"
+position = ["0 um", "0.2 um", "0 um"]
+frequencies = ["180 THz", "240 THz"]
+)",
+                    as_it_is = "s_parameters.per_watt=\"no\"";
+  run("incident", text);
+  run("no", text, {"--set", as_it_is});
+  for (const std::string former : {"incident", "no"})
+    for (const std::string own : {"incident", "no"}) {
+      run("less", text,
+          {"--set", "monitor[0].subtract=\"" + former + "\"", "--set",
+           "s_parameters.per_watt=\"" + own + "\""});
+      const auto all = rows(own, "field"), nothing = rows("less", "field");
+      ASSERT_EQ(all.size(), nothing.size());
+      for (std::size_t k = 0; k < all.size(); ++k) {
+        double largest = 0;
+        for (std::size_t q = 1; q < all[k].size(); ++q)
+          largest = std::max(largest, std::abs(all[k][q]));
+        EXPECT_GT(largest, 0);
+        for (std::size_t q = 1; q < all[k].size(); ++q)
+          EXPECT_NEAR(nothing[k].at(q) / largest, 0, 1e-9) << former << own << q;
+      }
+    }
+  copy_without(here() / "incident", here() / "early", "/transform/of_a_watt");
+  const Outcome early =
+      tessera({"check", "incident.toml", "--set", "monitor[0].subtract=\"early\""});
+  EXPECT_EQ(early.code, 5);
+  EXPECT_TRUE(holds(early.err, "error E0660") && holds(early.err, "per watt, and not of how many"))
+      << early.err;
 }
 
 }  // namespace

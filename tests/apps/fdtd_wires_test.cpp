@@ -74,6 +74,21 @@ TEST_F(Fdtd, ATurnedWireIsTheSameAntenna) {
   EXPECT_NEAR(im[1], im[0], 0.08 * re[0]);  // the turned one is nearer to nec2c
 }
 
+/// Its cells are even, and stay so: a sheet between two of their lines is shared.
+TEST_F(Fdtd, ASheetMovesNoLineOfAWireBetweenLines) {
+  const std::string sheet = R"([[sheet]]
+normal = "z"
+position = ["0 m", "0.15 m", "45 mm"]
+size = ["60 mm", "60 mm", "0 m"]
+resistance = "100 ohm"
+)";
+  write("case.toml", wire_case(kTurnedWire, sheet));
+  const Outcome check = tessera({"check", "case.toml"});
+  EXPECT_EQ(check.code, 0) << check.err;
+  EXPECT_TRUE(holds(check.err, "between lines of the grid needs even cells: it is shared"))
+      << check.err;
+}
+
 /// In series with a port at its place.
 TEST_F(Fdtd, LoadsLieOnWiresBetweenLines) {
   write("plain.toml", wire_case(kTurnedWire));

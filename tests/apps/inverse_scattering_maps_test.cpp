@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Maps of electromagnetics.inverse_scattering, how they are compared, and what no map can be.
+// Maps of electromagnetics.inverse_scattering, the cells that they take, how they are compared, and
+// what no map can be.
 #include "app_test.h"
 #include "csv_columns.h"
 #include "tessera/data/hdf5.h"
@@ -155,6 +156,44 @@ TEST_F(ScatteringMaps, TheRegionBeginsAsTheBackground) {
   EXPECT_EQ(std::ranges::max(map_of("least", "model/permittivity")), 1.5);
   ends_as("given", kSeenDisc + soil, {none[0], none[1], "region.start=2"});
   EXPECT_EQ(std::ranges::min(map_of("given", "model/permittivity")), 2);
+}
+
+/// Cells count in what the region begins as: where the truth is taken out and its data are read
+/// from a file, the grid stays.
+TEST_F(ScatteringMaps, CellsCountInWhatTheRegionBeginsAs) {
+  const std::string disc = kSeenDisc, cell = "cell = \"2.5 cm\"", none = "optimize.iterations=0";
+  const auto without_truth = [](const std::string& text) {
+    return text.substr(0, text.find("[[truth]]"));
+  };
+  const auto check = [&](const std::string& name, const std::vector<std::string>& settings) {
+    std::vector<std::string> words{"check", name};
+    for (const std::string& s : settings) words.insert(words.end(), {"--set", s});
+    const Outcome o = tessera(words);
+    EXPECT_EQ(o.code, 0) << o.err;
+    return o;
+  };
+  const auto grid = [](const Outcome& o) {
+    const std::size_t from = o.out.find("grid ");
+    return from == std::string::npos ? o.out : o.out.substr(from, o.out.find('\n', from) - from);
+  };
+  std::string counted = disc;
+  counted.replace(counted.find(cell), cell.size(),
+                  "cells_per_wavelength = 20, frequency_max = \"1 GHz\"");
+  const std::string start = "region.start=2";
+  ends_as("counted", counted, {none, start});
+  write("measured.toml", without_truth(counted));
+  const Outcome with = check("counted.toml", {start}),
+                without =
+                    check("measured.toml", {start, "data.file=\"counted/tables/measured.csv\""});
+  EXPECT_EQ(grid(without), grid(with));
+  EXPECT_TRUE(holds(without.out, "cells in the wavelength of region.start at 1e+09 Hz"))
+      << without.out;
+
+  ends_as("coarse", disc, {none});
+  write("bare.toml", without_truth(disc));
+  const std::string file = "data.file=\"coarse/tables/measured.csv\"";
+  EXPECT_FALSE(holds(check("bare.toml", {file}).err, "E0648"));
+  EXPECT_TRUE(holds(check("bare.toml", {file, start}).err, "warning E0648"));
 }
 
 }  // namespace

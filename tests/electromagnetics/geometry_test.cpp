@@ -62,6 +62,16 @@ std::vector<Named> solids() {
   };
 }
 
+// Lengths are of nanometres as well.
+TEST(Geometry, RefusalsTellShortLengths) {
+  try {
+    em::cylinder({0, 0, 0}, 1e-7, -2.5e-9);
+    FAIL() << "a cylinder of a negative height";
+  } catch (const tessera::Error& e) {
+    EXPECT_NE(std::string(e.what()).find("got -2.5e-09"), std::string::npos) << e.what();
+  }
+}
+
 }  // namespace
 
 // Monte-Carlo volumes: 1e5 points in [-2, 2]^3, so a standard error of 64 sqrt(p (1 - p) / 1e5) <

@@ -10,6 +10,7 @@
 #include <gtest/gtest.h>
 
 #include <complex>
+#include <utility>
 #include <vector>
 
 namespace tessera::electromagnetics {
@@ -83,6 +84,33 @@ TEST(LineReading, TellsThePowerOfALine) {
   EXPECT_THROW(line_reading({{}, 2, {1e-3, 15e-3, 4e-3}, {1e-3, 15e-3, 6e-3}}, 1, coax.grid,
                             coax.faces, {}, metal),
                Error);
+}
+
+// Between unequal cells the current is that of the plane: of what changes evenly along the line the
+// value there.
+TEST(LineReading, TellsTheCurrentOfThePlaneBetweenUnequalCells) {
+  Coax coax;
+  const auto metal = [&](const Edge& e) { return coax.metal(e); };
+  const LumpedElement across{{}, 2, {3e-3, 36e-3, 4e-3}, {5e-3, 36e-3, 6e-3}};
+  const auto sums = [&] {  // of h = 1, and of h = y - 36 mm
+    const LineReading r = line_reading(across, 1, coax.grid, coax.faces, {}, metal);
+    std::pair<double, double> out;
+    for (std::size_t k = 0; k < r.edges.size(); ++k) {
+      if (is_electric(r.edges[k].component) || r.current[k] < 0) continue;
+      out.first += r.current[k];
+      out.second += r.current[k] * (coax.grid.middle(1, r.edges[k].j) - 36e-3);
+    }
+    return out;
+  };
+  const auto even_cells = sums();
+  EXPECT_GT(even_cells.first, 0);
+  EXPECT_NEAR(even_cells.second, 0, 1e-12 * even_cells.first);
+  for (std::size_t j = 19; j <= 40; ++j)
+    coax.grid.lines[1][j] = 36e-3 + 3e-3 * static_cast<double>(j - 18);
+  const auto uneven = sums();
+  // Of cells of 2 and 3 mm the mean would be a quarter of a millimetre off.
+  EXPECT_NEAR(uneven.first, even_cells.first, 1e-12 * even_cells.first);
+  EXPECT_NEAR(uneven.second, 0, 1e-12 * even_cells.first);
 }
 
 }  // namespace

@@ -87,5 +87,13 @@ TEST(MemoryUse, RecordsAreWhatTheirContainersHold) {
   EXPECT_EQ(memory_of_transforms(8, 3).result, 8.0 * static_cast<double>(record.sums().size()));
 }
 
+/// Numbers of a direction: directivity, intensity and axial ratio, E_theta and E_phi, and the parts
+/// along and across a polarization that is wanted; of a cross-section one.
+TEST(MemoryUse, PatternsHaveTheirNumbersInEachDirection) {
+  EXPECT_EQ(memory_of_pattern(10, 3, false).result, 30 * (3 * 8 + 2 * 16 + 2 * 8));
+  EXPECT_EQ(memory_of_pattern(10, 3, true).result, 30 * 8);
+  EXPECT_EQ(memory_of_pattern(0, 3, false).running, 0);
+}
+
 }  // namespace
 }  // namespace tessera::electromagnetics

@@ -25,7 +25,7 @@ class BeamMonitor : public Spectral {
     MonitorResult out = begin_result();
     const std::vector<std::complex<double>> all = complex_values(amplitudes(values()));
     const auto half = all.begin() + static_cast<std::ptrdiff_t>(count());
-    const char* unit = case_.grid.dimensions() == 3 ? "sqrt(W)*s" : "sqrt(W/m)*s";
+    const char* unit = amplitude_units(case_);
     out.quantities = {{"forward",
                        unit,
                        "amplitude of the beam, of E in its focus",

@@ -54,9 +54,11 @@ class DftMonitor : public Spectral {
   }
 
  private:
-  /// Fields that a former run has kept, as `values` has them: [frequency, component and point].
+  /// Fields that a former run has kept, as `values` has them: [frequency, component and point],
+  /// whether or not it has told them per watt.
   Tensor fields_of(const MonitorResult& former) const {
     std::vector<c128> out;
+    const std::vector<std::complex<double>>& watt = former.transform->of_a_watt;
     for (std::size_t k = 0; k < count(); ++k)
       for (const int q : components_) {
         const Quantity* field = former.find(em::name_of(q));
@@ -68,8 +70,13 @@ class DftMonitor : public Spectral {
                              std::string("the run in ") + options_.subtract->string() +
                                  " keeps no such " + em::name_of(q) + " of this monitor",
                              "take the same size and components in both");
-        out.insert(out.end(), all->begin() + static_cast<std::ptrdiff_t>(k * points),
-                   all->begin() + static_cast<std::ptrdiff_t>((k + 1) * points));
+        if (watt.empty() && field->units.find("/sqrt(W") != std::string::npos)
+          throw MonitorFault("subtract",
+                             std::string("the run in ") + options_.subtract->string() + " keeps " +
+                                 em::name_of(q) + " per watt, and not of how many",
+                             "run it again with this version, or without s_parameters.per_watt");
+        for (std::size_t p = k * points; p < (k + 1) * points; ++p)
+          out.push_back(watt.empty() ? (*all)[p] : (*all)[p] / watt[k]);
       }
     return tensor(out, {static_cast<Index>(count()), static_cast<Index>(samples_.size())});
   }

@@ -4,6 +4,7 @@
 #include "electromagnetics/waves/exterior.h"
 #include "tessera/autodiff/ops.h"
 #include "tessera/electromagnetics/antenna_pattern.h"
+#include "tessera/electromagnetics/memory_use.h"
 #include "tessera/electromagnetics/near_to_far.h"
 
 #include <algorithm>
@@ -65,6 +66,12 @@ class FarFieldMonitor : public Spectral {
       sum = k == 0 ? part : sum + part;
     }
     return result_of(sum);
+  }
+  std::int64_t bytes(std::int64_t n_steps) const override {
+    const em::RecordMemory pattern =
+        em::memory_of_pattern(static_cast<double>(directions_.size()), static_cast<double>(count()),
+                              options_.kind == MonitorKind::rcs);
+    return Spectral::bytes(n_steps) + static_cast<std::int64_t>(pattern.result);
   }
   std::string figure_name() const override {
     return options_.kind == MonitorKind::rcs ? "rcs" : "intensity";

@@ -9,6 +9,8 @@
 #include "tessera/electromagnetics/line_impedance.h"
 #include "tessera/electromagnetics/mode_source.h"
 
+#include <string>
+
 namespace tessera::apps::fdtd {
 namespace {
 
@@ -20,6 +22,10 @@ class ModeMonitor : public Spectral {
     const em::ModePlane plane = mode_plane(c, flat_axis(c, *o.size), *o.position, o.size);
     const em::YeeModel model = make_model(c);
     modes_ = em::modes_at(model, plane, frequencies_, o.modes, 7, o.index.value_or(0));
+    for (const em::GridModes& g : modes_)  // no more than it has unknowns
+      if (g.modes.size() < static_cast<std::size_t>(o.modes))
+        throw MonitorFault("modes", "the plane has " + std::to_string(g.modes.size()) + " modes",
+                           "ask for no more, or take a larger plane or smaller cells", 629);
     conductors_ =
         em::guide_conductors(model, plane, modes_.front(), symmetry_of(c), absorbers_of(c));
     add_mode_samples(samples_, case_.grid, plane, modes_.front());
@@ -32,7 +38,7 @@ class ModeMonitor : public Spectral {
     for (int k = 1; k <= options_.modes; ++k) numbers.push_back(k);
     out.coordinates = {{"mode", "1", numbers}};
     const std::vector<std::uint64_t> shape{count(), numbers.size()};
-    const char* unit = case_.grid.dimensions() == 3 ? "sqrt(W)*s" : "sqrt(W/m)*s";
+    const char* unit = amplitude_units(case_);
     const auto all = complex_values(amplitudes(values()));
     const std::size_t each = all.size() / 2;
     const std::vector<std::complex<double>> on(all.begin(),

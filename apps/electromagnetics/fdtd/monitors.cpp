@@ -42,6 +42,11 @@ int normal_axis(const Case& c, const MonitorOptions& o) {
 
 const char* field_units(int component) { return em::is_electric(component) ? "V/m" : "A/m"; }
 
+const char* amplitude_units(const Case& c) {
+  const int dimensions = c.grid.dimensions();
+  return dimensions == 3 ? "sqrt(W)*s" : dimensions == 2 ? "sqrt(W/m)*s" : "sqrt(W)*s/m";
+}
+
 em::KeptSteps kept_steps(const Case& c, const MonitorOptions& o) {
   return {.dt_s = c.dt_s,
           .every = o.every ? std::max<std::int64_t>(1, std::llround(*o.every / c.dt_s)) : 1,
@@ -110,7 +115,7 @@ std::vector<std::unique_ptr<Monitor>> make_monitors(const Case& c, const data::C
       throw;
     } catch (const MonitorFault& e) {
       throw data::InputError(data::ExitCode::config_invalid,
-                             {config.error(660, key + "." + e.key, e.what(), e.hint)});
+                             {config.error(e.number, key + "." + e.key, e.what(), e.hint)});
     } catch (const Error& e) {
       throw data::InputError(data::ExitCode::config_invalid,
                              {config.error(629, key, e.what(), "see the monitor's keys")});

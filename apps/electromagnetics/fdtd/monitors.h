@@ -14,6 +14,9 @@ std::vector<electromagnetics::Patch> patches_of(const Case& c, const MonitorOpti
 /// Steps that a monitor in time keeps.
 electromagnetics::KeptSteps kept_steps(const Case& c, const MonitorOptions& o);
 const char* field_units(int component);
+/// Of the transform of an amplitude whose square is power: per length of each axis that is left
+/// out, as that is.
+const char* amplitude_units(const Case& c);
 
 // One of each kind; throws Error or MonitorFault where the keys do not fit the case.
 std::unique_ptr<Monitor> make_probe(const Case& c, const MonitorOptions& o);

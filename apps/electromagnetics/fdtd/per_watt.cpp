@@ -69,29 +69,29 @@ void per_watt(const MonitoredCase& made, std::size_t run, Results& results) {
     if (is_told[k * c.channels.size() + c.excitations[run].channel] == 0) by[k] = c128(NAN, NAN);
   for (MonitorResult& r : results) {
     if (r.axis.name != "frequency" || !r.transform) continue;
+    std::vector<std::complex<double>>& factors = r.transform->of_a_watt;
+    for (const double f : r.axis.values)
+      factors.push_back(by.at(static_cast<std::size_t>(
+          std::find_if(known.begin(), known.end(),
+                       [&](double x) { return std::abs(x - f) <= 1e-9 * f; }) -
+          known.begin())));
     for (Quantity& q : r.quantities) {
       const WattUnit to = unit_per_watt(q.units, c.grid.dimensions());
       if (to.power == 0 || q.name == "sums" || q.shape.empty()) continue;
       const std::size_t each = std::accumulate(q.shape.begin() + 1, q.shape.end(), std::uint64_t{1},
                                                std::multiplies<>());
-      for (std::size_t k = 0; k < r.axis.values.size(); ++k) {
-        const double f = r.axis.values[k];
-        const auto at = static_cast<std::size_t>(
-            std::find_if(known.begin(), known.end(),
-                         [&](double x) { return std::abs(x - f) <= 1e-9 * f; }) -
-            known.begin());
+      for (std::size_t k = 0; k < factors.size(); ++k)
         for (std::size_t i = k * each; i < (k + 1) * each; ++i)
           std::visit(
               [&]<class T>(std::vector<T>& v) {
                 if (to.power == 2)
-                  v[i] *= std::norm(by[at]);
+                  v[i] *= std::norm(factors[k]);
                 else if constexpr (std::is_same_v<T, double>)
-                  v[i] *= std::abs(by[at]);
+                  v[i] *= std::abs(factors[k]);
                 else
-                  v[i] *= by[at];
+                  v[i] *= factors[k];
               },
               q.values);
-      }
       q.units = to.text;
     }
   }

@@ -245,6 +245,13 @@ void write_results(const std::filesystem::path& run, const Case& c, const Result
                  {"1", "steps of which it takes one"});
       file.write(group + "/transform/positions", r.transform->positions, {},
                  {"m", "of each component: how many unknowns, how many x and these, y, z"});
+      file.write(group + "/transform/reference_length",
+                 std::vector<double>{r.transform->reference_length_m}, {},
+                 {"m", "smallest cell, in units of which sums are"});
+      if (!r.transform->of_a_watt.empty())
+        file.write(group + "/transform/of_a_watt", r.transform->of_a_watt,
+                   {r.transform->of_a_watt.size()},
+                   {"", "of each frequency: what fields were multiplied by to be of 1 W"});
     }
     std::vector<std::string> layout{r.kind, r.axis.name};
     for (const Coordinate& x : r.coordinates) layout.push_back(x.name);
@@ -327,6 +334,12 @@ Results read_results(const std::filesystem::path& path) {
         dt && every && positions && dt->size() == 1 && every->size() == 1)  // 0.2: places
       r.transform = electromagnetics::TransformRecord{r.axis.values, (*dt)[0],
                                                       static_cast<int>((*every)[0]), *positions};
+    if (const auto* length = of_transform("reference_length"); r.transform && length)
+      r.transform->reference_length_m = length->size() == 1 ? length->front() : 0;
+    if (const auto* watt = at(group + "/transform/of_a_watt"); r.transform && watt)
+      if (const auto* by = std::get_if<std::vector<std::complex<double>>>(&watt->data);
+          by && by->size() == r.axis.values.size())
+        r.transform->of_a_watt = *by;
     const std::string prefix = group + "/values/";
     for (const auto& [full, array] : found) {
       const std::string plain = full.starts_with('/') ? full.substr(1) : full;

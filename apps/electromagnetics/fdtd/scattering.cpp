@@ -2,6 +2,7 @@
 #include "electromagnetics/fdtd/scattering.h"
 
 #include "electromagnetics/fdtd/antenna.h"
+#include "electromagnetics/fdtd/monitors.h"
 #include "electromagnetics/fdtd/networks.h"
 #include "electromagnetics/fdtd/port_monitor.h"
 #include "electromagnetics/waves/exterior.h"
@@ -128,7 +129,7 @@ MonitorResult scattering_result(const MonitoredCase& made, const PortWaves& wave
                             "largest wave that comes in at a port that is not driven, over that "
                             "of the one that is",
                             shape_of(echo), real_values(echo)});
-  const char* unit = c.grid.dimensions() == 3 ? "sqrt(W)*s" : "sqrt(W/m)*s";
+  const char* unit = amplitude_units(c);
   const Tensor known = told_elements(c, driven_channels(c));
   out.quantities.push_back(complex_quantity(
       "in", unit, "waves into the device [port, driven], of the ports' own impedances",
@@ -337,7 +338,7 @@ void add_port_results(const MonitoredCase& made, data::Log& log, Results& result
       for (std::size_t k = 0; k < c.channels.size(); ++k)
         if (c.channels[k].port == p) own.push_back(k);
       const Tensor waves = nan_unless(told(c, own), m.waves());
-      const char* unit = c.grid.dimensions() == 3 ? "sqrt(W)*s" : "sqrt(W/m)*s";
+      const char* unit = amplitude_units(c);
       r.quantities.insert(
           r.quantities.begin(),
           {complex_quantity("in", unit, "waves into the device", select(waves, 0, 0)),

@@ -2,6 +2,7 @@
 #include "electromagnetics/fdtd/spectral.h"
 
 #include <algorithm>
+#include <utility>
 
 namespace tessera::apps::fdtd {
 namespace {
@@ -39,7 +40,10 @@ void Spectral::start_transform() {
                            " cannot be subtracted: its '" + options_.name +
                            "' is a monitor of the kind " + former_->kind,
                        "take the same kind in both");
-  record_->subtract(*values, former_->transform->every);
+  std::vector<double> in_own_units = *values;
+  const double scale = former_->transform->reference_length_m / em::reference_length(case_.grid);
+  for (double& v : in_own_units) v *= scale;
+  record_->subtract(std::move(in_own_units), former_->transform->every);
   former_.reset();
 }
 
@@ -104,7 +108,8 @@ MonitorResult Spectral::begin_result() const {
 }
 
 em::TransformRecord Spectral::transform_record() const {
-  return {frequencies_, case_.dt_s, sampling_.every, em::sampled_positions(samples_)};
+  return {frequencies_, case_.dt_s, sampling_.every, em::sampled_positions(samples_),
+          em::reference_length(case_.grid)};
 }
 
 Quantity Spectral::sums() const {

@@ -99,12 +99,16 @@ MonitorResult former_result(const Case& c, const MonitorOptions& o,
   if (!std::filesystem::exists(file))
     throw differs("has no results.h5", "give the folder of a run that has finished");
   const auto found = data::read_h5(file, {}, data::limits_of_results());
-  for (MonitorResult& r : read_results(file)) {
+  Results former = read_results(file);
+  for (MonitorResult& r : former) {
     if (r.name != o.name) continue;
     const auto *table = reals(found, "tessera/sources"), *waves = reals(found, "tessera/waveforms");
     if (!r.transform || (!c.sources.empty() && !(table && waves)))
       throw differs("does not say how its transforms were made", "run it again with this version");
     agree(em::difference(*r.transform, own, o.name, extent_of(c)));
+    if (o.kind != MonitorKind::dft && !(r.transform->reference_length_m > 0))
+      throw differs("does not say in units of which length its sums are",
+                    "run it again with this version");
     std::vector<em::SourceRecord> sources;
     try {
       if (table && waves) sources = em::source_records(*table, *waves);
@@ -114,6 +118,11 @@ MonitorResult former_result(const Case& c, const MonitorOptions& o,
     agree(em::difference(sources, sources_of(c), extent_of(c)));
     return std::move(r);
   }
+  for (const MonitorResult& r : former)
+    if (r.transform && r.name.starts_with(o.name + "."))
+      throw differs(fmt::format("has '{}' of each of several ports, as '{}'", o.name, r.name),
+                    "drive one port in both (run.excite), or let a [reference] of this case run "
+                    "each port without the body");
   throw differs(fmt::format("has no monitor '{}'", o.name),
                 "give the monitor the same name in both");
 }

@@ -16,9 +16,10 @@ struct MonitorResult;
 
 /// A monitor that does not fit, with where and why; make_monitors gives it its place in the case.
 struct MonitorFault : Error {
-  MonitorFault(std::string of, const std::string& message, std::string way_out)
-      : Error(message), key(std::move(of)), hint(std::move(way_out)) {}
+  MonitorFault(std::string of, const std::string& message, std::string way_out, int as = 660)
+      : Error(message), key(std::move(of)), hint(std::move(way_out)), number(as) {}
   std::string key, hint;  ///< key "subtract" within the monitor
+  int number;             ///< of the error
 };
 
 void write_sources(data::H5Writer& file, const Case& c);

@@ -5,6 +5,7 @@
 
 #include "electromagnetics/inverse_scattering/results.h"
 #include "electromagnetics/inverse_scattering/two_discs_case.h"
+#include "electromagnetics/waves/case_parts.h"
 #include "electromagnetics/waves/pictures.h"
 #include "support/step_record.h"
 #include "tessera/autodiff/ops.h"
@@ -15,12 +16,15 @@
 #include "tessera/data/manifest.h"
 #include "tessera/data/run.h"
 #include "tessera/data/vtk_xml.h"
+#include "tessera/electromagnetics/constants.h"
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <chrono>
 #include <cmath>
 #include <iterator>
+#include <utility>
 
 namespace tessera::apps::inverse_scattering {
 namespace {
@@ -122,6 +126,22 @@ InverseRow row_of(const InverseProblem& p, const DescentState& s) {
   return row;
 }
 
+/// How many of the longest cells are in the shortest wavelength of the region as it begins; nothing
+/// where no frequency is known.
+std::string cells_of_region(const InverseProblem& p) {
+  const Case& c = *p.known;
+  const double highest = highest_resolved(c), mu = c.media.front().mu[0];
+  if (!(highest > 0)) return {};
+  double longest = 0;
+  for (int d = 0; d < 3; ++d)
+    for (int i = 0; c.grid.resolved(d) && i < c.grid.cells(d); ++i)
+      longest = std::max(longest, c.grid.length(d, i));
+  return fmt::format("{:.3g} cells in the wavelength of region.start at {:.4g} Hz",
+                     electromagnetics::speed_of_light / highest /
+                         std::sqrt(*p.options.region.start * mu) / longest,
+                     highest);
+}
+
 CheckReport check_inverse(const InverseProblem& p) {
   const Case& c = *p.known;
   CheckReport report;
@@ -131,6 +151,8 @@ CheckReport check_inverse(const InverseProblem& p) {
   report.lines.push_back(fmt::format("grid {} x {} x {} cells, {} steps of {:.4g} s",
                                      c.grid.cells(0), c.grid.cells(1), c.grid.cells(2), p.n_steps,
                                      c.dt_s));
+  if (std::string cells = cells_of_region(p); !cells.empty())
+    report.lines.push_back(std::move(cells));
   report.lines.push_back(fmt::format(
       "{} unknown cells, {} sources, {} receivers; {} iterations of {}", p.n_cells(),
       p.options.sources.size(), p.options.receivers.positions.size(), p.options.optimize.iterations,

@@ -29,7 +29,7 @@ data::Options<RegionOptions> region_table() {
   o.add("high", &O::high, length({.doc = "The opposite corner.", .required = true}));
   o.add("start", &O::start,
         {.doc = "Relative permittivity that the descent begins with; not given: that of "
-                "grid.background.",
+                "grid.background. grid.cells_per_wavelength counts in it, too.",
          .min = 1});
   o.add("least", &O::least,
         {.doc = "Lower bound, passed by 0.01 at most: eps = least + rho above it, least + 0.01 "

@@ -70,8 +70,9 @@ Tensor surroundings_of(const InverseProblem& p, const std::vector<double>& known
   return tensor(out);
 }
 
-/// The waves in what is known or in the truth: on one grid and with one time step, which is stable
-/// for the known media, those of the truth, and every permittivity from region.least on.
+/// The waves in what is known or in the truth: on one grid, whose cells count in the known media,
+/// those of the truth and what the region begins as, and with one time step, which is stable for
+/// these and every permittivity from region.least on.
 CaseOptions comparable_waves(const InverseOptions& o, bool with_truth) {
   CaseOptions waves = o.waves(with_truth);
   for (const StructureOptions& s : o.truth) {
@@ -79,13 +80,17 @@ CaseOptions comparable_waves(const InverseOptions& o, bool with_truth) {
     waves.further_media.push_back(*s.material);
     if (s.shape == ShapeKind::pixels) waves.further_media.push_back(empty_medium(s, waves));
   }
-  MaterialOptions least;
-  least.name = "region.least";
-  least.eps = Point{o.region.least, o.region.least, o.region.least};
-  for (const MaterialOptions& m : o.materials)
-    if (m.name == o.grid.background) least.mu = m.mu;
-  waves.materials.push_back(least);
-  waves.further_media.push_back(least.name);
+  const auto add = [&](const char* key, double eps) {
+    MaterialOptions medium;
+    medium.name = key;
+    medium.eps = Point{eps, eps, eps};
+    for (const MaterialOptions& m : o.materials)
+      if (m.name == o.grid.background) medium.mu = m.mu;
+    waves.materials.push_back(medium);
+    waves.further_media.push_back(medium.name);
+  };
+  add("region.least", o.region.least);
+  if (o.region.start) add("region.start", *o.region.start);  // else that of one of the others
   return waves;
 }
 

@@ -96,21 +96,33 @@ void add_ports(const CaseOptions& o, std::array<em::AxisDemands, 3>& to) {
         to[d].even.push_back({(*m.position)[d], owner});
       }
   };
-  for (std::size_t s = 0; s < o.sources.size(); ++s)
-    if (o.sources[s].kind == SourceKind::mode) add_plane(o.sources[s], fmt::format("source {}", s));
+  for (std::size_t k = 0; k < o.sources.size(); ++k) {
+    if (o.sources[k].kind != SourceKind::mode) continue;
+    SourceOptions s = o.sources[k];
+    if (!s.size) {  // all of the plane across its direction
+      s.size = Point{};
+      for (std::size_t d = 0; d < 3; ++d) (*s.size)[d] = s.direction[d] != 0 ? 0 : INFINITY;
+    }
+    add_plane(s, fmt::format("source {}", k));
+  }
   for (const MonitorOptions& m : o.monitors)
     if (m.kind == MonitorKind::mode) add_plane(m, "monitor '" + m.name + "'");
 }
 
-/// A sheet lies in a plane of the grid; where a rectangle of it ends, fields change.
+/// A sheet lies in a plane of the grid; where a side of it runs along the grid, fields change.
 void add_sheets(const CaseOptions& o, std::array<em::AxisDemands, 3>& to) {
   for (const SheetOptions& s : o.sheets) {
     const std::string owner = "sheet '" + s.name + "'";
+    const auto normal = static_cast<std::size_t>(s.axis());
     for (std::size_t d = 0; d < 3; ++d)
-      if (static_cast<int>(d) == s.axis())
+      if (d == normal)
         to[d].lines.push_back({s.position[d], em::metal_line, owner});
       else if (s.shape == SheetShape::rectangle && s.size && std::isfinite((*s.size)[d]))
         add_ends(to[d], s.position[d], (*s.size)[d], em::metal_line, owner);
+    for (std::size_t k = 0; k < s.corners.size(); ++k)
+      for (std::size_t q = 0; q < 2; ++q)
+        if (const double at = s.corners[k][q]; at == s.corners[(k + 1) % s.corners.size()][q])
+          to[(normal + 1 + q) % 3].lines.push_back({at, em::metal_line, owner});
   }
 }
 

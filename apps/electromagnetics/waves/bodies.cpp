@@ -71,7 +71,8 @@ em::SceneOrder bodies_of(const CaseOptions& o) {
   }
   scene.blends.clear();
   std::erase_if(scene.structures, [&](const em::Structure& s) {
-    return is_flat(s.shape.bounds()) && !different[static_cast<std::size_t>(s.medium)].pec;
+    const MaterialOptions& m = different[static_cast<std::size_t>(s.medium)];
+    return is_flat(s.shape.bounds()) && !m.pec && !m.surface_impedance;
   });
   scene.background = number.front();
   return em::SceneOrder(std::move(scene));

@@ -28,6 +28,8 @@ void find_skins(Case& c, const data::Config& config);
 void doubt_boxes(Case& c, const data::Config& config);
 /// Warns of media that are not known, or are stepped badly, where results are asked for.
 void doubt_media(Case& c, const data::Config& config);
+/// Warns of keys that have no effect beside others.
+void doubt_idle_keys(Case& c, const data::Config& config);
 /// The losses of a case that has passed.
 void place_surface_losses(Case& c);
 /// Sheets on the grid.

@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <filesystem>
 
 namespace tessera::apps::waves {
 namespace {
@@ -33,6 +34,12 @@ void check_axis(const GridOptions& grid, int a, Checks& checks) {
                  "size is " + micrometres(grid.size[i]) + ", but the lines of " + name + " span " +
                      micrometres(extent),
                  "leave the size of this axis 0 where lines are given");
+    const double middle = grid.middle(a);
+    if (grid.centre[i] != 0 && std::abs(grid.centre[i] - middle) > 1e-9 * extent)
+      checks.say(620, item("grid.centre", i),
+                 "centre is " + micrometres(grid.centre[i]) + ", but the middle of the lines of " +
+                     name + " is " + micrometres(middle),
+                 "leave the centre of this axis 0 where lines are given");
     if (!axis.refine.empty())
       checks.say(620, key + ".refine", "lines are given, so there is nothing to refine",
                  "leave one of them out");
@@ -217,6 +224,25 @@ void check_inside(const GridOptions& grid, const Point& position, const Point& s
   }
 }
 
+namespace {
+
+/// Paths are whole by now, in resolved.toml from the first, so that the word `reference` is the end
+/// of one; a former run in a folder of this name could be meant as well.
+void settle_references(CaseOptions& o, const data::Config& config, Checks& checks) {
+  for (std::size_t i = 0; o.reference && i < o.monitors.size(); ++i) {
+    MonitorOptions& m = o.monitors[i];
+    if (!m.subtract || m.subtract->filename() != reference_name) continue;
+    if (*m.subtract != config.folder && std::filesystem::exists(*m.subtract / "results.h5"))
+      checks.say(660, item("monitor", i) + ".subtract",
+                 "may be the run that [reference] describes, or the one in the folder " +
+                     m.subtract->string(),
+                 "give the folder another name");
+    m.subtract.reset(), m.subtract_reference = true;
+  }
+}
+
+}  // namespace
+
 void complete_options(CaseOptions& o, const data::Config& config) {
   if (o.grid.automatic && !o.grid.resolved(0) && !o.grid.resolved(1) && !o.grid.resolved(2)) {
     Checks first(config);  // what the size is found from
@@ -234,13 +260,12 @@ void complete_options(CaseOptions& o, const data::Config& config) {
   for (MonitorOptions& m : o.monitors) {
     if (!m.position) m.position = middle;
     if (!m.through) m.through = m.position;
-    if (o.reference && m.subtract && m.subtract->filename() == reference_name)
-      m.subtract.reset(), m.subtract_reference = true;
   }
   for (PortOptions& p : o.ports)
     if (p.kind == PortKind::lumped && !p.impedance) p.impedance = p.circuit.resistance;
 
   Checks checks(config);
+  settle_references(o, config, checks);
   check_grid(o.grid, checks);
   check_run(o, checks);
   check_boundary(o, checks);

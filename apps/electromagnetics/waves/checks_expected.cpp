@@ -103,9 +103,13 @@ void add_monitors(const CaseOptions& o, std::vector<Told>& out) {
   }
 }
 
-/// All that a port may have.
-std::vector<std::string> quantities_of(PortKind kind) {
-  std::vector<std::string> out{"impedance", "reference", "input_impedance", "vswr"};
+/// All that a port may have: its waves where none is driven, else what S tells of it.
+std::vector<std::string> quantities_of(PortKind kind, bool is_any_driven) {
+  std::vector<std::string> out{"impedance"};
+  if (is_any_driven)
+    out.insert(out.end(), {"reference", "input_impedance", "vswr"});
+  else
+    out.insert(out.end(), {"in", "out"});
   if (kind == PortKind::mode) out.insert(out.end(), {"index", "beta"});
   return out;
 }
@@ -128,14 +132,15 @@ std::vector<std::string> quantities_of_s(const CaseOptions& o, bool many_frequen
 void add_ports(const CaseOptions& o, std::vector<Told>& out) {
   const ScatteringOptions& s = o.scattering;
   const std::vector<double> f = s.all_frequencies();
+  const bool is_any_driven = !driven_names(o).empty();
   for (std::size_t i = 0; i < o.ports.size(); ++i) {
     const PortOptions& p = o.ports[i];
     const std::string key = item("port", i) + ".name";
-    out.push_back({p.name, f, key, {}, quantities_of(p.kind)});
+    out.push_back({p.name, f, key, {}, quantities_of(p.kind, is_any_driven)});
     if (p.kind == PortKind::mode)
       for (const std::string& name : channel_names(p)) out.push_back({name + "_mode", {}, key});
   }
-  if (driven_names(o).empty()) return;
+  if (!is_any_driven) return;
   out.push_back({scattering_name, f, {}, {}, quantities_of_s(o, f.size() > 1)});
   if (!s.pairs.empty()) out.push_back({"s_mixed", f, {}});
   if (!s.joins.empty()) out.push_back({"s_joined", f, {}});

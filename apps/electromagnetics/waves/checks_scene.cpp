@@ -76,6 +76,23 @@ void check_material(const MaterialOptions& m, const std::string& at, Checks& che
   }
 }
 
+/// Between corners a box has its place. Along an axis without ends the centre is what it turns
+/// about.
+void check_centre(const StructureOptions& s, const CaseOptions& o, const std::string& at,
+                  Checks& checks) {
+  for (std::size_t a = 0; a < 3; ++a) {
+    const double low = (*s.low)[a], high = (*s.high)[a], middle = (low + high) / 2;
+    const bool endless = !std::isfinite(low) || !std::isfinite(high) ||
+                         (low == high && goes_through(o, s, static_cast<int>(a)));
+    if (endless || s.centre[a] == 0 ||
+        std::abs(s.centre[a] - middle) <= 1e-9 * std::max(high - low, std::abs(middle)))
+      continue;
+    return checks.say(626, item((at + ".centre").c_str(), a),
+                      "the box lies between its low and high corners, whose middle is elsewhere",
+                      "leave centre out, or give size in place of the corners");
+  }
+}
+
 void check_shape(const StructureOptions& s, const CaseOptions& o, const std::string& at,
                  Checks& checks) {
   const auto wrong = [&](const char* key, std::string message, std::string hint = {}) {
@@ -93,6 +110,7 @@ void check_shape(const StructureOptions& s, const CaseOptions& o, const std::str
         wrong(".low", "is above high", "exchange them");
         break;
       }
+    if (corners && !s.size) check_centre(s, o, at, checks);
   }
   if (s.inner_radius && *s.inner_radius >= s.radius) wrong(".inner_radius", "is not below radius");
   if (s.shape == ShapeKind::torus && s.tube_radius >= s.radius)

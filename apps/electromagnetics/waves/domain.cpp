@@ -85,12 +85,23 @@ void settle_domain(CaseOptions& o, const data::Config& config) {
         if (e != d) at[e] = NAN;
       hold_box(at, size);
     }
+    const auto normal = static_cast<std::size_t>(s.axis());
+    for (const std::array<double, 2>& corner : s.corners) {
+      Point at{NAN, NAN, NAN};
+      at[(normal + 1) % 3] = corner[0], at[(normal + 2) % 3] = corner[1];
+      hold(at, at);
+    }
   }
   for (const SourceOptions& s : o.sources)
     if (s.position) hold_box(*s.position, s.size.value_or(Point{}));
   for (const MonitorOptions& m : o.monitors)
     if (m.position) hold_box(*m.position, m.size.value_or(Point{}));
   std::vector<data::Diagnostic> findings;
+  if (o.grid.centre != Point{})
+    findings.push_back(config.error(620, "grid.centre",
+                                    "without grid.size the domain lies about what is in it, "
+                                    "wherever grid.centre is",
+                                    "give grid.size, too, or leave this out"));
   for (int d = 0; d < 3 && findings.empty(); ++d) {
     const auto u = static_cast<std::size_t>(d);
     for (const bool up : {false, true}) {

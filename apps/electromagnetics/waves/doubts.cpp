@@ -203,6 +203,7 @@ void find_doubts(Case& c, const data::Config& config) {
   films_beside_lines(doubts, key);
   find_skins(c, config);
   doubt_media(c, config);
+  doubt_idle_keys(c, config);
   reversed_crystals(doubts);
   // Two cells a wavelength in vacuum: nothing shorter travels.
   double longest = 0;

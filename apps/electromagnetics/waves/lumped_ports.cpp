@@ -2,9 +2,13 @@
 // Ports that are terminals of a source behind R, L and C.
 #include "electromagnetics/waves/case_parts.h"
 #include "electromagnetics/waves/loads.h"
+#include "electromagnetics/waves/mode_plane.h"
 #include "electromagnetics/waves/wires.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
+#include <vector>
 
 namespace tessera::apps::waves {
 namespace {
@@ -29,6 +33,29 @@ em::LineReading line_of(const Case& c, const PortOptions& o) {
   return line;
 }
 
+/// Sums of h around conductors leave out the phase of joined faces.
+void check_seams(const Case& c, const PortOptions& o, const CasePort& port,
+                 const data::Config& config) {
+  const auto is_seam = [&](std::size_t d, double at) {
+    const std::vector<double>& lines = c.grid.lines[d];
+    const int line = nearest_line(lines, at);
+    return c.grid.resolved(static_cast<int>(d)) && c.faces[d].low == em::Boundary::periodic &&
+           c.bloch_k[d] != 0 && (line == 0 || line + 1 == static_cast<int>(lines.size()));
+  };
+  for (std::size_t d = 0; d < 3; ++d) {
+    const double half = (*o.size)[d] / 2;
+    const bool at_element = d != port_axis(o) &&
+                            (is_seam(d, o.position[d] - half) || is_seam(d, o.position[d] + half)),
+               at_line = o.plane && is_seam(d, (*o.plane)[d]) && d == line_axis(o);
+    if (at_element || at_line)
+      refuse({config.error(667, port.key + (at_element ? ".position" : ".plane"),
+                           fmt::format("lies on the seam of faces that are joined along {} with a "
+                                       "phase, which its current would lack",
+                                       "xyz"[d]),
+                           "move it by a cell")});
+  }
+}
+
 }  // namespace
 
 void make_lumped_port(Case& c, std::size_t number, const data::Config& config) {
@@ -47,6 +74,7 @@ void make_lumped_port(Case& c, std::size_t number, const data::Config& config) {
     return;
   }
   port.lumped.sign = o.direction[port_axis(o)] > 0 ? -1 : 1;
+  check_seams(c, o, port, config);
   if (!o.plane) return;
   try {
     port.lumped.line = line_of(c, o);

@@ -51,6 +51,15 @@ double samples_of(const Case& c, const MonitorOptions& o) {
   }
 }
 
+/// Of a far field or a cross-section.
+double directions_of(const Case& c, const MonitorOptions& o) {
+  const auto told = [](const std::vector<double>& angles, int else_points) {
+    return angles.empty() ? static_cast<double>(else_points) : static_cast<double>(angles.size());
+  };
+  const double theta = c.grid.dimensions() == 3 ? told(o.theta, o.angle_points[0]) : 1;
+  return theta * told(o.phi, o.angle_points[1]);
+}
+
 em::RecordMemory memory_of(const Case& c, const MonitorOptions& o, double steps) {
   const double samples = samples_of(c, o);
   if (o.kind == MonitorKind::probe || o.kind == MonitorKind::resonances)
@@ -60,7 +69,13 @@ em::RecordMemory memory_of(const Case& c, const MonitorOptions& o, double steps)
                  frames = std::max(0.0, (end - o.start.value_or(0)) / *o.every);
     return em::memory_of_frames(samples, frames);
   }
-  return em::memory_of_transforms(samples, static_cast<double>(o.all_frequencies().size()));
+  const auto frequencies = static_cast<double>(o.all_frequencies().size());
+  em::RecordMemory out = em::memory_of_transforms(samples, frequencies);
+  if (o.kind != MonitorKind::far_field && o.kind != MonitorKind::rcs) return out;
+  const em::RecordMemory pattern =
+      em::memory_of_pattern(directions_of(c, o), frequencies, o.kind == MonitorKind::rcs);
+  out.running += pattern.running, out.result += pattern.result, out.passing += pattern.passing;
+  return out;
 }
 
 /// Steps of which records are kept for sure: none where the fields may end the run, or where it
@@ -136,8 +151,9 @@ void check_memory(Case& c, const data::Config& config) {
                   needed / 1e9, fields / 1e9,
                   by_monitors ? largest / 1e9 : (monitors + passing) / 1e9,
                   by_monitors ? "this monitor" : "monitors", has / 1e9),
-      by_monitors ? "ask for fewer frequencies, components or frames, or a smaller region"
-                  : "use larger cells, a smaller domain, mirror planes or f32");
+      by_monitors
+          ? "ask for fewer frequencies, components, frames or directions, or a smaller region"
+          : "use larger cells, a smaller domain, mirror planes or f32");
   if (needed > has) throw data::InputError(std::move(d), data::ExitCode::would_not_fit);
   d.severity = data::Severity::warning;
   c.warnings.push_back(std::move(d));

@@ -2,6 +2,7 @@
 #include "electromagnetics/waves/sheets.h"
 
 #include "electromagnetics/waves/case_parts.h"
+#include "electromagnetics/waves/even_cells.h"
 #include "electromagnetics/waves/loads.h"
 
 #include <fmt/format.h>
@@ -48,7 +49,7 @@ std::optional<em::Shape> outline_of(const Case& c, const SheetOptions& s) {
 std::string bound_by(const Case& c, int axis, int line, const std::vector<int>& taken) {
   const auto u = static_cast<std::size_t>(axis);
   if (line == 0 || line == c.grid.cells(axis)) return "that line is an end of the domain";
-  if (c.options.grid.exact_speed_at) return "grid.exact_speed_at needs even cells";
+  if (std::string need = need_of_even_cells(c, axis, line); !need.empty()) return need;
   if (std::find(taken.begin(), taken.end(), line) != taken.end())
     return "another sheet lies on that line";
   const double x = c.grid.lines[u][static_cast<std::size_t>(line)],
@@ -59,6 +60,10 @@ std::string bound_by(const Case& c, int axis, int line, const std::vector<int>& 
         (std::abs(b.low[u] - x) < near || std::abs(b.high[u] - x) < near))
       return "a conductor ends on that line";
   }
+  for (const WireOptions& w : c.options.wires)
+    for (std::size_t k = 0; k + 1 < w.points.size(); ++k)
+      if (std::abs(w.points[k][u] - x) < near && std::abs(w.points[k + 1][u] - x) < near)
+        return "a [[wire]] runs on that line";
   return {};
 }
 

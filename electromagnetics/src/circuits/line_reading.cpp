@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <map>
 #include <set>
 
@@ -26,6 +27,20 @@ struct Plane {
 
   bool periodic(int d) const {
     return faces[static_cast<std::size_t>(d)].low == Boundary::periodic;
+  }
+  /// Along the line, on the other side where faces are joined.
+  int cell(int i) const {
+    const int n = grid.cells(axis);
+    return periodic(axis) ? (i + n) % n : i;
+  }
+  /// Of the loops half a cell before and behind the plane, so that what changes evenly along the
+  /// line is that of the plane: of unequal cells the nearer one counts more.
+  double share(int line, bool of_before) const {
+    const int before = cell(line - 1), behind = cell(line);
+    if (before < 0 || behind >= grid.cells(axis)) return 0.5;
+    const double one = grid.length(axis, before), other = grid.length(axis, behind);
+    if (std::abs(one - other) <= 1e-9 * other) return 0.5;
+    return (of_before ? other : one) / (one + other);
   }
   /// Whether a node lies in an outer conductor.
   bool outer(const Node& node) const {
@@ -101,8 +116,9 @@ LineReading line_reading(const LumpedElement& path, int axis, const YeeGrid& gri
   for (const Node& node : carrier)
     for (const int back : {0, 1}) {
       Node middle = node;
-      middle[n] -= back;
+      middle[n] = plane.cell(node[n] - back);
       if (middle[n] < 0 || middle[n] >= grid.cells(axis)) continue;
+      const double share = plane.share(node[n], back == 1);
       // (h_d - h_d[b-1]) - (h_b - h_b[d-1]); behind a magnetic mirror there is none.
       const auto add = [&](int component, int across, int shift, double weight) {
         Node at = middle;
@@ -113,7 +129,7 @@ LineReading line_reading(const LumpedElement& path, int axis, const YeeGrid& gri
         if (at[u] < 0 || at[u] >= grid.cells(across)) return;
         around[{3 + component, at[0], at[1], at[2]}] += weight;
       };
-      add(d, b, 0, 0.5), add(d, b, 1, -0.5), add(b, d, 0, -0.5), add(b, d, 1, 0.5);
+      add(d, b, 0, share), add(d, b, 1, -share), add(b, d, 0, -share), add(b, d, 1, share);
     }
   LineReading out;
   out.edges = between.edges, out.voltage = between.voltage;

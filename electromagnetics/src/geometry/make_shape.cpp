@@ -8,6 +8,8 @@
 #include "tessera/autodiff/error.h"
 #include "tessera/electromagnetics/geometry.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <numbers>
 #include <string>
@@ -18,6 +20,9 @@ namespace {
 
 using NodePtr = std::shared_ptr<const ShapeNode>;
 
+/// Lengths are of nanometres and of kilometres.
+std::string in_digits(double x) { return fmt::format("{:.6g}", x); }
+
 [[noreturn]] void refuse(const char* operation, const std::string& what) {
   throw Error(std::string("[") + operation + "] " + what);
 }
@@ -25,12 +30,12 @@ using NodePtr = std::shared_ptr<const ShapeNode>;
 void need_finite(const char* operation, const char* what, const Point& p) {
   for (double x : p)
     if (!std::isfinite(x))
-      refuse(operation, std::string(what) + " must be finite, got " + std::to_string(x));
+      refuse(operation, std::string(what) + " must be finite, got " + in_digits(x));
 }
 
 void need_positive(const char* operation, const char* what, double x) {
   if (!(x > 0) || !std::isfinite(x))
-    refuse(operation, std::string(what) + " must be positive and finite, got " + std::to_string(x));
+    refuse(operation, std::string(what) + " must be positive and finite, got " + in_digits(x));
 }
 
 Point unit(const char* operation, const char* what, const Point& v) {
@@ -165,8 +170,8 @@ Rotation rotation_about(const Point& axis, double angle_rad) {  // Rodrigues' fo
 Shape box(const Point& low, const Point& high) {
   for (int k = 0; k < 3; ++k)
     if (!(low[k] <= high[k]) || low[k] == INFINITY || high[k] == -INFINITY)
-      refuse("box", "needs low <= high on each axis, got " + std::to_string(low[k]) + " and " +
-                        std::to_string(high[k]) + " on axis " + std::to_string(k));
+      refuse("box", "needs low <= high on each axis, got " + in_digits(low[k]) + " and " +
+                        in_digits(high[k]) + " on axis " + std::to_string(k));
   return primitive(Block{low, high});
 }
 
@@ -190,8 +195,7 @@ Shape ellipsoid(const Point& centre, const Point& semi_axes) {
 Shape cylinder(const Point& centre, double radius, double height, const Point& axis) {
   need_finite("cylinder", "the centre", centre);
   need_positive("cylinder", "the radius", radius);
-  if (!(height > 0))
-    refuse("cylinder", "the height must be positive, got " + std::to_string(height));
+  if (!(height > 0)) refuse("cylinder", "the height must be positive, got " + in_digits(height));
   return primitive(Frustum{radius, radius, height / 2},
                    turned(z_to(unit("cylinder", "the axis", axis)), centre));
 }
@@ -202,8 +206,7 @@ Shape cone(const Point& centre, double radius_low, double radius_high, double he
   need_positive("cone", "the height", height);
   need_positive("cone", "the larger radius", std::max(radius_low, radius_high));
   if (!(radius_low >= 0) || !(radius_high >= 0))
-    refuse("cone",
-           "radii are not negative, got " + std::to_string(std::min(radius_low, radius_high)));
+    refuse("cone", "radii are not negative, got " + in_digits(std::min(radius_low, radius_high)));
   return primitive(Frustum{radius_low, radius_high, height / 2},
                    turned(z_to(unit("cone", "the axis", axis)), centre));
 }
@@ -213,8 +216,8 @@ Shape torus(const Point& centre, double radius, double tube_radius, const Point&
   need_positive("torus", "the radius", radius);
   need_positive("torus", "the radius of the tube", tube_radius);
   if (!(tube_radius < radius))
-    refuse("torus", "the tube's radius, " + std::to_string(tube_radius) +
-                        ", is not below that of the ring, " + std::to_string(radius));
+    refuse("torus", "the tube's radius, " + in_digits(tube_radius) +
+                        ", is not below that of the ring, " + in_digits(radius));
   return primitive(Torus{radius, tube_radius},
                    turned(z_to(unit("torus", "the axis", axis)), centre));
 }
@@ -228,11 +231,10 @@ Shape prism(std::shared_ptr<const data::SideTree> rim, double low, double high, 
             double sidewall_rad) {
   if (axis < 0 || axis > 2) refuse("prism", "the axis is 0, 1 or 2, got " + std::to_string(axis));
   if (!(low < high))
-    refuse("prism",
-           "needs low < high, got " + std::to_string(low) + " and " + std::to_string(high));
+    refuse("prism", "needs low < high, got " + in_digits(low) + " and " + in_digits(high));
   if (!(std::abs(sidewall_rad) < std::numbers::pi / 2))
     refuse("prism",
-           "the sidewall angle lies between -pi/2 and pi/2, got " + std::to_string(sidewall_rad));
+           "the sidewall angle lies between -pi/2 and pi/2, got " + in_digits(sidewall_rad));
   if (sidewall_rad != 0 && !(std::isfinite(low) && std::isfinite(high)))
     refuse("prism", "leaning walls need finite ends; give low and high");
   return primitive(Prism{std::move(rim), low, high, std::tan(sidewall_rad)},
@@ -267,7 +269,7 @@ Shape rotate(const Shape& shape, const Rotation& rotation, const Point& about) {
     for (int k = 0; k < 3; ++k)
       if (!(std::abs(square[i][k] - (i == k)) < 1e-9))
         refuse("rotate", "the matrix is no rotation: R R^T differs from 1 by " +
-                             std::to_string(square[i][k] - (i == k)));
+                             in_digits(square[i][k] - (i == k)));
   return moved(shape, [&](Placement at) {
     at.forward = product(rotation, at.forward);
     at.inverse = product(at.inverse, transpose(rotation));

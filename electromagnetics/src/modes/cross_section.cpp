@@ -8,6 +8,7 @@
 
 #include <Eigen/LU>
 #include <Eigen/SparseCholesky>
+#include <fmt/format.h>
 
 #include <algorithm>
 #include <cmath>
@@ -210,12 +211,16 @@ class Plane {
       throw Error("[grid_modes] " + where +
                   " has no cells at both sides: the lines inside are 1 to " +
                   std::to_string(cells - 1));
+    if (line_ == 0 && m_.bloch_phase[n_] != 0)
+      throw Error("[grid_modes] " + where +
+                  " is the seam of faces that are joined with a phase: move it by a cell");
     const double before = m_.grid.length(n_, (line_ + cells - 1) % cells),
                  behind = m_.grid.length(n_, line_);
     if (std::abs(before - behind) > 1e-9 * behind)
-      throw Error("[grid_modes] the cells at both sides of " + where + " are " +
-                  std::to_string(before) + " and " + std::to_string(behind) +
-                  " m long; a mode of the grid needs equal ones");
+      throw Error(
+          fmt::format("[grid_modes] the cells at both sides of {} are {:.6g} and {:.6g} m long; a "
+                      "mode of the grid needs equal ones",
+                      where, before, behind));
     for (const bool middles : {false, true}) {
       const PmlProfile p = pml_profile(m_.grid.lines[n_], m_.faces[n_], m_.pml, m_.dt_s, middles);
       for (int i = line_ - 1; i <= line_ + 1 && p.any(); ++i)

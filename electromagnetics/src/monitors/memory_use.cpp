@@ -71,4 +71,11 @@ RecordMemory memory_of_transforms(double samples, double frequencies) {
   return {sample_bytes * samples + sums, sums, 2 * sums};
 }
 
+RecordMemory memory_of_pattern(double directions, double frequencies, bool cross_section) {
+  const double each = directions * frequencies;
+  // A direction and whether it is seen; E_theta and E_phi as they are found, together and apart.
+  if (cross_section) return {32 * directions, 8 * each, 40 * each};
+  return {32 * directions, 72 * each, 88 * each};
+}
+
 }  // namespace tessera::electromagnetics

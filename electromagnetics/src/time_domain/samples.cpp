@@ -4,9 +4,10 @@
 #include "tessera/autodiff/error.h"
 #include "tessera/electromagnetics/constants.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
-#include <string>
 
 namespace tessera::electromagnetics {
 
@@ -17,9 +18,9 @@ std::vector<AxisWeight> axis_weights(const YeeGrid& grid, Faces faces, int compo
   const std::vector<double>& lines = grid.lines[axis];
   const double tolerance = 1e-9 * (lines[n] - lines[0]);
   if (!(at >= lines[0] - tolerance && at <= lines[n] + tolerance))
-    throw Error("[interpolate] " + std::to_string(at) + " m on axis " +
-                std::string(1, "xyz"[axis]) + " lies outside of the domain, " +
-                std::to_string(lines[0]) + " to " + std::to_string(lines[n]) + " m");
+    throw Error(fmt::format(
+        "[interpolate] {:.6g} m on axis {} lies outside of the domain, {:.6g} to {:.6g} m", at,
+        "xyz"[axis], lines[0], lines[n]));
   const bool joined = faces.low == Boundary::periodic, middle = at_middle(component, axis);
   const int count = middle ? n : n + 1;
   const auto position = [&](int i) { return middle ? grid.middle(axis, i) : lines[i]; };

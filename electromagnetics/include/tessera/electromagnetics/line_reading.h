@@ -2,8 +2,9 @@
 //
 // Voltage and current of a line of two conductors through a plane across it, by the sums of the
 // scheme itself: V = sum of E ds between the conductors, I = sum of h around one of them, half a
-// cell before and behind the plane, of which the mean is taken. What carries that current is
-// found: the nodes of the plane that edges of metal join to the end of the path.
+// cell before and behind the plane, of which the mean is taken; between unequal cells the value in
+// the plane of what changes evenly from one to the other. What carries that current is found: the
+// nodes of the plane that edges of metal join to the end of the path. Joined faces have no phase.
 #pragma once
 #include "tessera/electromagnetics/lumped_element.h"
 

@@ -48,5 +48,8 @@ RecordMemory memory_of_time_record(double samples, double kept);
 RecordMemory memory_of_frames(double samples, double kept);
 /// SpectralRecord.
 RecordMemory memory_of_transforms(double samples, double frequencies);
+/// What is told of each direction, beside its transforms: a far field with its intensity,
+/// directivity and polarization, or a cross-section alone.
+RecordMemory memory_of_pattern(double directions, double frequencies, bool cross_section);
 
 }  // namespace tessera::electromagnetics

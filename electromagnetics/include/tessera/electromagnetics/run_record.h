@@ -3,12 +3,14 @@
 // What a run keeps of how its transforms came about, so that a later one can be sure that it may
 // take them off its own (SpectralRecord::subtract, monitors.h): what is left is the field that a
 // body adds only where both have the same frequencies, time step, positions and sources. How often
-// each looked at the fields may differ.
+// each looked at the fields may differ, and the smallest cell of its grid, in units of which
+// unknowns are.
 #pragma once
 #include "tessera/electromagnetics/geometry.h"
 #include "tessera/electromagnetics/samples.h"
 #include "tessera/electromagnetics/waveform.h"
 
+#include <complex>
 #include <cstddef>
 #include <optional>
 #include <span>
@@ -23,6 +25,11 @@ struct TransformRecord {
   double dt_s = 0;
   int every = 1;
   std::vector<double> positions;  ///< sampled_positions
+  /// What e = E ds / l and h are taken over (reference_length), m; 0: not known.
+  double reference_length_m = 0;
+  /// [frequency] What results were multiplied by to be of 1 W at a port; empty: they were not. Sums
+  /// never are.
+  std::vector<std::complex<double>> of_a_watt = {};
 };
 /// Of each of the six components: how many unknowns, then how many x and these, the same for y and
 /// z, m.

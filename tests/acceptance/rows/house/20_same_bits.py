@@ -26,6 +26,7 @@ SPRINGS = "stages with springs keep the motion of the whole, and what follows be
 INTENDED = [(f"molecular/{peptide}", file, what, SPRINGS) for peptide, stages in (("alanine", ("heat", "nvt", "npt")), ("aspartate", ("heat", "npt")))
             for number, stage in enumerate(stages, 2)
             for file, what in ((f"{number}_{stage}/*", "*"), ("results.h5", f"{stage}/*"), ("summary.csv", f"{stage} *"))]
+INTENDED += [("*electromagnetics*", "results.h5", "*/transform/reference_length", "the smallest cell, in units of which sums are, is new")]
 # Columns and datasets that hold times of the clock, not results.
 CLOCK = re.compile(r"(^|[/_])(wall|seconds|elapsed|ns_per_day|steps_per_second|cells_per_second)([/_]|$)")
 ARRAYS = {".h5", ".h5md", ".vtkhdf"}
