@@ -41,7 +41,7 @@ FILES = (  # topology, structure, settings, what the message says
     ("ok.prmtop", "cut.rst7", r"cut\.rst7:\d+:\d+: error E0701: "),
     ("ok.prmtop", "words.rst7", r"words\.rst7:\d+:\d+: error E0303: "),
     ("ok.prmtop", "fewer.rst7", r"fewer\.rst7:2:\d+: error E0704: "),
-    ("ok.prmtop", "none.rst7", r":\d+:\d+: error E0401: there is no file or folder 'none\.rst7'"),
+    ("ok.prmtop", "none.rst7", r":\d+:\d+: error E0401: there is no file or folder 'files/none\.rst7'"),
 )
 
 
