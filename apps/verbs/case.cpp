@@ -89,17 +89,22 @@ std::string resolved_text(const Case& c, const std::vector<std::string>& chosen)
   if (!chosen.empty())
     text = options.resolved_toml(
         data::parse_config("resolved.toml", std::move(text), data::ConfigFormat::toml, chosen));
-  if (text.size() > data::kMostConfigBytes)
-    throw data::InputError(
-        data::Diagnostic{.number = 103,
-                         .place = {c.config.path()},
-                         .message = "has " + bytes_text(static_cast<double>(text.size())) +
-                                    " with every default, more than the " +
-                                    bytes_text(static_cast<double>(data::kMostConfigBytes)) +
-                                    " that a configuration may have",
-                         .hint = "fewer items of its lists"},
-        data::ExitCode::config_invalid);
+  check_length(c, text, "every default", "fewer items of its lists");
   return text;
+}
+
+void check_length(const Case& c, const std::string& resolved, const std::string& with,
+                  const std::string& hint) {
+  if (resolved.size() <= data::kMostConfigBytes) return;
+  throw data::InputError(
+      data::Diagnostic{.number = 103,
+                       .place = {c.config.path()},
+                       .message = "has " + bytes_text(static_cast<double>(resolved.size())) +
+                                  " with " + with + ", more than the " +
+                                  bytes_text(static_cast<double>(data::kMostConfigBytes)) +
+                                  " that a configuration may have",
+                       .hint = hint},
+      data::ExitCode::config_invalid);
 }
 
 namespace {

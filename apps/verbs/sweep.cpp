@@ -330,16 +330,7 @@ ExitCode verb_sweep(const CommandLine& line) {
                       "\"40 mm\"]");
   check_points(c, *sweep, line);
   const std::string resolved = resolved_text(c) + to_toml(*sweep);
-  if (resolved.size() > data::kMostConfigBytes)
-    throw data::InputError(
-        data::Diagnostic{.number = 103,
-                         .place = {c.config.path()},
-                         .message = "has " + bytes_text(static_cast<double>(resolved.size())) +
-                                    " with the values of all points, more than the " +
-                                    bytes_text(static_cast<double>(data::kMostConfigBytes)) +
-                                    " that a configuration may have",
-                         .hint = "fewer points, or fewer parameters"},
-        ExitCode::config_invalid);
+  check_length(c, resolved, "the values of all points", "fewer points, or fewer parameters");
   const fs::path path = line.output.empty() ? line.path.stem().concat(".sweep") : line.output;
   data::RunFolder folder = data::RunFolder::create(path, line.run.force);
   data::make_folder(folder.path() / "points");

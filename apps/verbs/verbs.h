@@ -53,6 +53,9 @@ std::filesystem::path run_folder_of(const CommandLine& line);
 /// (PreparedCase::chosen), as resolved.toml has them. Throws InputError (exit 5) where that is too
 /// long to be read again.
 std::string resolved_text(const Case& c, const std::vector<std::string>& chosen = {});
+/// Throws so, E0103, where the text of a case `with` what it says is too long.
+void check_length(const Case& c, const std::string& resolved, const std::string& with,
+                  const std::string& hint);
 
 /// A case made ready, and the files that it has read, which stay open while it lives.
 struct Ready {

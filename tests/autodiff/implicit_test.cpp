@@ -334,6 +334,8 @@ TEST(Implicit, SparseEntriesAreThoseOfAnyParameters) {
     const auto f = [&](const Tensor& x) { return matmul(m, x); };
     return sum(square(sparse_jacobian(f, ones({2}))(ones({2}))));
   };
+  EXPECT_EQ(grad(entries)(tensor({1.0, 0.0, 0.0, 2.0}, {2, 2})).to_vector(),
+            (std::vector<double>{2, 0, 0, 4}));
   EXPECT_EQ(hessian(entries)(zeros({2, 2})).to_vector(), (2.0 * eye(4)).to_vector());
 }
 

@@ -474,9 +474,7 @@ TEST(Optimize, DefaultsAreEachOptimizersOwn) {
   EXPECT_DOUBLE_EQ(step(adamw(rate), none), 0.999);
   EXPECT_DOUBLE_EQ(step(adamw(rate, {.beta2 = 0.95}), none), 0.999);
   EXPECT_EQ(step(adam(rate, {.beta2 = 0.95}), none), 1);
-  // A gradient of the size of epsilon shows which it is: g / (|g| + epsilon) times |x| / |that|.
-  EXPECT_DOUBLE_EQ(step(lamb(rate, {.beta1 = 0.8}), List{full({1}, 1e-6)}),
-                   step(lamb(rate), List{full({1}, 1e-6)}));
+  // A gradient of the size of epsilon, beside another, shows which it is: g / (|g| + epsilon).
   const List y{tensor({1.0, 1.0})}, g{tensor({1e-6, 1.0})};
   const auto two = [&](const Optimizer& o) {
     return o.update(y, g, o.init(y)).first[0].to_vector();

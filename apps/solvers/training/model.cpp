@@ -264,12 +264,7 @@ Tensor transformed(const data::Transforms& t, const Tensor& samples, Dtype dtype
 namespace {
 /// The first that is no whole number in [0, end).
 std::optional<BadSample> no_index(const Tensor& samples, double end) {
-  const std::vector<double> v = cast(samples, Dtype::f64).to_vector<double>();
-  const auto bad = std::ranges::find_if_not(
-      v, [end](double x) { return x == std::floor(x) && 0 <= x && x < end; });
-  if (bad == v.end()) return {};
-  const auto each = static_cast<std::int64_t>(v.size()) / samples.dim(0);
-  return BadSample{(bad - v.begin()) / each, (bad - v.begin()) % each, *bad};
+  return first_bad(samples, [end](double x) { return x == std::floor(x) && 0 <= x && x < end; });
 }
 }  // namespace
 

@@ -126,8 +126,12 @@ std::pair<fs::path, std::int64_t> SampleFiles::place(std::int64_t k) const {
 }
 
 std::optional<BadSample> not_finite(const Tensor& t) {
+  return first_bad(t, [](double x) { return std::isfinite(x); });
+}
+
+std::optional<BadSample> first_bad(const Tensor& t, const std::function<bool(double)>& is_good) {
   const std::vector<double> v = cast(t, Dtype::f64).to_vector<double>();
-  const auto bad = std::ranges::find_if_not(v, [](double x) { return std::isfinite(x); });
+  const auto bad = std::ranges::find_if_not(v, is_good);
   if (bad == v.end()) return {};
   const auto each = static_cast<std::int64_t>(v.size()) / t.dim(0);
   return BadSample{(bad - v.begin()) / each, (bad - v.begin()) % each, *bad};

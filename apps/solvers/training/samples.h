@@ -6,6 +6,7 @@
 #include "tessera/data/split.h"
 
 #include <filesystem>
+#include <functional>
 #include <optional>
 #include <string>
 #include <utility>
@@ -59,6 +60,7 @@ struct BadSample {
   std::int64_t sample = 0, at = 0;  ///< the number of this in the sample
   double value = 0;
 };
+std::optional<BadSample> first_bad(const Tensor& t, const std::function<bool(double)>& is_good);
 std::optional<BadSample> not_finite(const Tensor& t);
 /// E0672 of it in its file: "input 7 has nan at 0: expected finite numbers".
 [[noreturn]] void refuse_sample(const SampleFiles& from, const BadSample& bad, const char* what,
