@@ -168,7 +168,8 @@ WholeMotion remove_motion(const Bodies& p, const std::vector<Vec3>& x, std::vect
     return s;
   });
   WholeMotion out;
-  auto& [centre, speed, omega, kinetic] = out;
+  Vec3 &centre = out.centre, &speed = out.speed, &omega = out.omega;
+  double& kinetic = out.kinetic;
   for (std::size_t c = 0; c < 3; ++c)
     if (p.total_mass[c] > 0) {
       speed[c] = sum[c] / p.total_mass[c];
