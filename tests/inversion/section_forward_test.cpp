@@ -121,6 +121,33 @@ TEST(SectionForward, PhasesThatPass180DegreesAreInterpolatedWithinATurn) {
   EXPECT_GT(passes[1], 0u) << "no root changes its sign";
 }
 
+// The data's own phases would slip by a turn at a datum with the other sign (of a determinant: one
+// that is 90 degrees off). Its neighbours are interpolated as if it were not there.
+TEST(SectionForward, AWrongPhaseLeavesItsNeighboursAlone) {
+  const Mesh2d mesh = three_by_three();
+  const Tensor m = log(tensor(Vector(9, 100.0)));
+  Vector all;
+  for (int k = 0; k <= 96; ++k) all.push_back(std::pow(10.0, 2 - k / 24.0));
+  DataTable table =
+      table_of({{Element::xy, Part::phase}, {Element::determinant, Part::phase}}, all);
+  const auto wrong = [&](std::size_t i) { return i / 2 % all.size() == 50; };
+  for (std::size_t i = 0; i < table.size(); ++i)
+    table.value[i] = 46 - 0.04 * static_cast<double>(i / 2 % all.size()) -
+                     (wrong(i) ? turn_of(table.kind[i]) / 2 : 0);
+  const Vector few = model_frequencies(table);
+  ASSERT_LT(few.size(), 30u);
+  const Vector exact = SectionForward(mesh, two_sensors(mesh), table, all)(m).to_vector(),
+               by_few = SectionForward(mesh, two_sensors(mesh), table, few)(m).to_vector();
+  for (std::size_t i = 0; i < table.size(); ++i) {
+    const double off = by_few[i] - exact[i];
+    EXPECT_NEAR(wrong(i) ? std::remainder(off, turn_of(table.kind[i])) : off, 0, 1)
+        << name_of(table.kind[i]) << " " << table.station[i] << " " << table.frequency_hz[i];
+    if (!wrong(i)) {
+      EXPECT_NEAR(exact[i], 45, 20) << "the half-space is none: this shows nothing";
+    }
+  }
+}
+
 TEST(SectionForward, NumbersAreThoseOfTheResponses) {
   const Mesh2d mesh = three_by_three();
   const Vector frequency{10, 1, 0.1};

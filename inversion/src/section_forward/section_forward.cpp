@@ -11,9 +11,9 @@
 
 #include <algorithm>
 #include <cmath>
-#include <iterator>
-#include <map>
 #include <numbers>
+#include <numeric>
+#include <optional>
 #include <string>
 #include <utility>
 
@@ -96,44 +96,58 @@ Tensor number_of(DatumKind kind, const Response2d& r, const Tensor& w_mu) {
   }
 }
 
+/// Phases of a kind along the frequencies of their stations, each in the turn next to the one
+/// before it: between frequencies on both sides of +-180 degrees only phases of one turn have a
+/// mean. The data have no part in it, of which one may be wrong.
+struct SmoothPhases {
+  Tensor number, before;  ///< [n], station by station: each number, and the one before it or itself
+  Tensor place, first;  ///< [n], of each number: its place among those, that of its station's first
+
+  /// `at` has stations, the fastest, and frequencies, which it follows.
+  SmoothPhases(const std::vector<Index>& at, Index n_sensors) {
+    const std::size_t n = at.size();
+    std::vector<Index> of(n), previous(n), places(n), firsts(n);
+    std::iota(of.begin(), of.end(), Index{0});
+    const auto station = [&](Index k) { return at[static_cast<std::size_t>(k)] % n_sensors; };
+    std::stable_sort(of.begin(), of.end(),
+                     [&](Index a, Index b) { return station(a) < station(b); });
+    std::size_t begin = 0;
+    for (std::size_t i = 0; i < n; ++i) {
+      if (i > 0 && station(of[i]) != station(of[i - 1])) begin = i;
+      previous[i] = of[i > begin ? i - 1 : i];
+      places[static_cast<std::size_t>(of[i])] = static_cast<Index>(i);
+      firsts[static_cast<std::size_t>(of[i])] = static_cast<Index>(begin);
+    }
+    number = tensor(of), before = tensor(previous);
+    place = tensor(places), first = tensor(firsts);
+  }
+  Tensor operator()(const Tensor& phase, double turn) const {
+    const Tensor fixed = stop_gradient(phase);
+    const Tensor turns = cumsum(round((take(fixed, before) - take(fixed, number)) * (1 / turn)));
+    return phase + turn * (take(turns, place) - take(turns, first));
+  }
+};
+
 /// Wanted numbers of one kind, in the order of frequencies.
 struct OfKind {
   DatumKind kind;
-  std::vector<Index> at;         ///< frequency x sensors + sensor
-  std::vector<Index> frequency;  ///< rising
-  Tensor places, w_mu;           ///< `at`, w mu0 there
-  Tensor turns;                  ///< of phases: where data are there, in turns
-  Index first = 0;               ///< column of `rows` of the first of them
+  std::vector<Index> at;               ///< frequency x sensors + sensor
+  std::vector<Index> frequency;        ///< rising
+  Tensor places, w_mu;                 ///< `at`, w mu0 there
+  std::optional<SmoothPhases> smooth;  ///< of phases between which data lie
+  Index first = 0;                     ///< column of `rows` of the first of them
 };
 
-/// Phases of each station and element, with rising frequency and without jumps of turns.
-class SmoothPhases {
- public:
-  explicit SmoothPhases(const DataTable& data) {
-    for (std::size_t i = 0; i < data.size(); ++i)
-      if (data.kind[i].part == Part::phase)
-        curves_[{data.station[i], data.kind[i].element}][data.frequency_hz[i]] = data.value[i];
-    for (auto& [of, curve] : curves_) {
-      double before = curve.begin()->second;
-      for (auto& [f, phase] : curve) {
-        const double turn = turn_of({of.second, Part::phase});
-        phase += turn * std::round((before - phase) / turn);
-        before = phase;
-      }
-    }
+/// Whether a row has more than one of these columns: it lies between frequencies.
+bool interpolated(const SparseMatrix& rows, Index first, std::size_t count) {
+  for (std::size_t i = 0; i < rows.rows; ++i) {
+    const auto e = static_cast<std::size_t>(rows.offsets[i]);
+    if (static_cast<std::size_t>(rows.offsets[i + 1]) <= e + 1) continue;
+    const auto column = static_cast<Index>(rows.columns[e]);
+    if (column >= first && column < first + static_cast<Index>(count)) return true;
   }
-  /// That of the datum next to a frequency.
-  double near(std::int64_t station, Element element, double f) const {
-    const auto& curve = curves_.at({station, element});
-    auto at = curve.lower_bound(f);
-    if (at == curve.end() || (at != curve.begin() && f / std::prev(at)->first < at->first / f))
-      --at;
-    return at->second;
-  }
-
- private:
-  std::map<std::pair<std::int64_t, Element>, std::map<double, double>> curves_;
-};
+  return false;
+}
 
 /// [n] of [frequencies, sensors], or of none where a mode is not computed.
 Tensor at_places(const Tensor& response, const Tensor& places, bool needed) {
@@ -163,10 +177,7 @@ struct SectionForward::Body {
           {at_places(r.te, k.places, needs_te(k.kind)), at_places(r.tm, k.places, needs_tm(k.kind)),
            at_places(r.tipper, k.places, k.kind.element == Element::ty)},
           k.w_mu);
-      // Between frequencies on both sides of +-180 degrees only phases of one turn have a mean.
-      const double turn = turn_of(k.kind);
-      parts.push_back(turn > 0 ? number + turn * stop_gradient(round(k.turns - number * (1 / turn)))
-                               : number);
+      parts.push_back(k.smooth ? (*k.smooth)(number, turn_of(k.kind)) : number);
     }
     return concatenate(parts);
   }
@@ -210,21 +221,12 @@ SectionForward::SectionForward(const Mesh2d& mesh, const Sensors2d& sensors, con
     of->frequency.push_back(static_cast<Index>(w.frequency));
   }
   Index next = 0;
-  const SmoothPhases phases(data);
   for (OfKind& k : b->kinds) {
     k.first = next;
     next += static_cast<Index>(k.at.size());
     std::vector<double> w_mu;
     for (const Index f : k.frequency)
       w_mu.push_back(2 * std::numbers::pi * frequency_hz[static_cast<std::size_t>(f)] * mu0);
-    if (const double turn = turn_of(k.kind); turn > 0) {
-      std::vector<double> turns;
-      for (const Index at : k.at)
-        turns.push_back(phases.near(at % n_sensors, k.kind.element,
-                                    frequency_hz[static_cast<std::size_t>(at / n_sensors)]) /
-                        turn);
-      k.turns = tensor(turns);
-    }
     k.places = tensor(k.at);
     k.w_mu = tensor(w_mu);
   }
@@ -242,6 +244,9 @@ SectionForward::SectionForward(const Mesh2d& mesh, const Sensors2d& sensors, con
           {i, static_cast<std::size_t>(place[static_cast<std::size_t>(md.rows.columns[e])]),
            md.rows.values[e]});
   b->rows = sparse(md.rows.rows, md.rows.cols, std::move(entries));
+  for (OfKind& k : b->kinds)
+    if (turn_of(k.kind) > 0 && interpolated(b->rows, k.first, k.at.size()))
+      k.smooth = SmoothPhases(k.at, n_sensors);
   b->pattern = csr_pattern(static_cast<Index>(b->rows.rows), static_cast<Index>(b->rows.cols),
                            {b->rows.offsets.begin(), b->rows.offsets.end()},
                            {b->rows.columns.begin(), b->rows.columns.end()});
