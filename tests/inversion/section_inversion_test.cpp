@@ -313,6 +313,45 @@ TEST(SectionInversion, BandsHoldTheDataBetweenThem) {
     EXPECT_NEAR((b.q95[k] - b.q05[k]) / 2, 1.644854 * dense.standard_deviation[k], 1e-5);
 }
 
+// Two cells that are known, far below the margin and tied to each other alone: the step between
+// them costs the prior a number that no datum has to do with.
+TEST(SectionBands, WhatFixedCellsCostAmongThemselvesIsNoDatum) {
+  const BlockCase c = block_case(1, 0, {20, 2});
+  const auto rows = static_cast<std::size_t>(c.mesh.rows);
+  const double top = c.mesh.depth[rows - 2], bottom = c.mesh.depth[rows];
+  const auto mu_of = [&](double step) {
+    SectionInversionOptions o{.method = SectionMethod::gauss_newton, .mu = 1};
+    o.start.assign(c.truth.size(), std::log(100.0));
+    o.start[rows - 2] += step / 2;
+    o.start[rows - 1] -= step / 2;
+    o.fixed.assign(c.truth.size(), false);
+    o.fixed[rows - 2] = o.fixed[rows - 1] = true;
+    o.smoothing.reference = {std::log(100.0)};
+    o.smoothing.tears.push_back(Tear2d{.y = {c.mesh.y[0] - 1000, c.mesh.y[1], c.mesh.y[1]},
+                                       .z = {top, top, bottom + 1000}});
+    const SectionInversion inversion(c.data, c.mesh, c.frequency, o);
+    return inversion.bands(run_all(inversion)).mu;
+  };
+  EXPECT_NEAR(std::log(mu_of(12)), std::log(mu_of(0)), 0.25);  // golden section ends at 0.2
+}
+
+// The weight of the bands is that of the data, whatever weight the model was found with.
+TEST(SectionBands, TheirWeightIsFoundFarFromThatOfTheModel) {
+  const BlockCase c = block_case(1, 0, {20, 2});
+  SectionInversionOptions o{
+      .method = SectionMethod::gauss_newton, .mu = 1, .start = {std::log(100.0)}};
+  const SectionInversion inversion(c.data, c.mesh, c.frequency, o);
+  const SectionState state = run_all(inversion);
+  const double near = inversion.bands(state).mu;
+  std::printf("mu of the bands: %.3g\n", near);
+  ASSERT_LT(near, 9);  // not at the upper end
+  for (const double mu : {near * 1e-4, near * 1e10}) {
+    o.mu = mu;
+    const SectionInversion other(c.data, c.mesh, c.frequency, o);
+    EXPECT_NEAR(std::log(other.bands(other.begin(state.steps().m)).mu), std::log(near), 0.25);
+  }
+}
+
 TEST(SectionInversion, AxesOfTheirOwn) {
   const BlockCase c = block_case();
   SectionInversionOptions o{.method = SectionMethod::gauss_newton,

@@ -102,18 +102,31 @@ double SmoothPrior::roughness(const std::vector<double>& m) const {
   return times(roughening(log10_depth, order), d).squaredNorm();
 }
 
-double log_normalization(const GaussianPrior& prior, const std::vector<bool>& fixed,
-                         const std::vector<double>& m) {
+namespace {
+
+double least_of(const GaussianPrior& prior, const SparseFactor& factor,
+                const std::vector<bool>& fixed, const std::vector<double>& m) {
   VectorXd d = VectorXd::Zero(static_cast<Index>(prior.size()));  // of the fixed from their means
   for (std::size_t k = 0; k < fixed.size(); ++k)
     if (fixed[k]) d[static_cast<Index>(k)] = m[k] - prior.mean[k];
   VectorXd g = times(prior.precision, d);
-  double least = d.dot(g);
+  const double alone = d.dot(g);
   for (std::size_t k = 0; k < fixed.size(); ++k)
     if (fixed[k]) g[static_cast<Index>(k)] = 0;
+  return alone - g.dot(VectorXd(factor.solve(g)));
+}
+
+}  // namespace
+
+double least_penalty(const GaussianPrior& prior, const std::vector<bool>& fixed,
+                     const std::vector<double>& m) {
+  return least_of(prior, SparseFactor(prior.precision, fixed, "least_penalty"), fixed, m);
+}
+
+double log_normalization(const GaussianPrior& prior, const std::vector<bool>& fixed,
+                         const std::vector<double>& m) {
   const SparseFactor factor(prior.precision, fixed, "log_normalization");
-  least -= g.dot(VectorXd(factor.solve(g)));
-  return factor.log_determinant() + least;
+  return factor.log_determinant() + least_of(prior, factor, fixed, m);
 }
 
 std::vector<double> draw(const GaussianPrior& prior, const std::vector<double>& xi) {

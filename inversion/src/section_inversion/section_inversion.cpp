@@ -5,11 +5,13 @@
 #include "tessera/autodiff/error.h"
 #include "tessera/autodiff/ops.h"
 #include "tessera/inversion/posterior.h"
+#include "tessera/inversion/regularization.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <cmath>
+#include <numbers>
 #include <numeric>
 
 namespace tessera::inversion {
@@ -21,6 +23,47 @@ namespace {
 
 /// Between bounds dm/dx is this half way, and so large differences of x count as those of m.
 double half_way_slope(const Bounds& b) { return (b.upper - b.lower) / 4; }
+
+struct Least {
+  double at = 0, value = 0;
+  bool at_low = false, at_high = false;  ///< as far as can be told: at an end
+};
+/// Golden section to 0.2.
+template <class F>
+Least least_between(const F& f, double low, double high) {
+  const double ratio = (std::sqrt(5.0) - 1) / 2, first = low, last = high;
+  double a = high - ratio * (high - low), b = low + ratio * (high - low), fa = f(a), fb = f(b);
+  while (high - low > 0.2) {
+    if (fa < fb) {
+      high = b, b = a, fb = fa;
+      a = high - ratio * (high - low), fa = f(a);
+    } else {
+      low = a, a = b, fa = fb;
+      b = low + ratio * (high - low), fb = f(b);
+    }
+  }
+  return {(low + high) / 2, std::min(fa, fb), low == first, high == last};
+}
+
+/// ln of the weight with the least -2 ln p(data | weight): over seven decades below that of a model
+/// and one above, and on beyond an end where the least lies there. A weight so large that more of
+/// it changes no probability is large enough.
+template <class F>
+double most_probable_weight(const F& evidence, double found) {
+  constexpr double decade = std::numbers::ln10, worth_it = 0.1;
+  constexpr int most_decades = 20;
+  const Least best = least_between(evidence, found - 7 * decade, found + decade);
+  if (!best.at_low && !best.at_high) return best.at;
+  const double way = best.at_low ? -decade : decade;
+  double end = found + (best.at_low ? -7 * decade : decade), here = evidence(end);
+  for (int k = 0; k < most_decades; ++k) {
+    const double next = evidence(end + way);
+    if (!(next < here - worth_it)) break;
+    end += way, here = next;
+  }
+  const Least beyond = least_between(evidence, end - decade, end + decade);
+  return beyond.value < best.value - worth_it ? beyond.at : best.at;
+}
 
 }  // namespace
 
@@ -188,6 +231,9 @@ SectionBands SectionInversion::bands(const SectionState& state) const {
   newton.equations = NormalEquations::data_space;
   const Linearization linear(scaled, s.m,
                              normalised_residual(scaled.data, s.predicted, scaled.sigma), newton);
+  // What is fixed is no datum: what its values cost says nothing of mu.
+  const double of_fixed =
+      problem_.fixed.empty() ? 0 : least_penalty(smooth.prior(1), problem_.fixed, s.m);
   // -2 ln p(data | mu) up to a constant, at the minimum of the linear problem.
   const auto evidence = [&](double ln_mu) {
     const double mu = std::exp(ln_mu);
@@ -196,25 +242,12 @@ SectionBands SectionInversion::bands(const SectionState& state) const {
     const NewtonStep d = linear.step(prior, scale);
     std::vector<double> m = s.m;
     for (std::size_t k = 0; k < m.size(); ++k) m[k] += d.step[static_cast<Eigen::Index>(k)];
-    return misfit(problem_.loss, d.residual) + prior.penalty(m) +
+    return misfit(problem_.loss, d.residual) + prior.penalty(m) - mu * of_fixed +
            linear.log_determinant_ratio(prior, scale);
   };
-  // Golden section over seven decades below the mu of the model and one above.
   const double found = std::log(state.by_occam ? state.occam.mu : options_.mu);
-  double low = found - 7 * std::log(10.0), high = found + std::log(10.0);
-  const double ratio = (std::sqrt(5.0) - 1) / 2;
-  double a = high - ratio * (high - low), b = low + ratio * (high - low), fa = evidence(a),
-         fb = evidence(b);
-  while (high - low > 0.2) {
-    if (fa < fb) {
-      high = b, b = a, fb = fa;
-      a = high - ratio * (high - low), fa = evidence(a);
-    } else {
-      low = a, a = b, fa = fb;
-      b = low + ratio * (high - low), fb = evidence(b);
-    }
-  }
-  SectionBands out{.mu = std::exp((low + high) / 2), .error_scale = error_scale};
+  SectionBands out{.mu = std::exp(most_probable_weight(evidence, found)),
+                   .error_scale = error_scale};
   const Eigen::VectorXd variance = linear.variances(smooth.prior(out.mu));
   const auto quantile = [&](double probability) {
     std::vector<double> x = s.m;

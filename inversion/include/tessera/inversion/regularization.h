@@ -44,6 +44,11 @@ struct SmoothPrior {
   double roughness(const std::vector<double>& m) const;
 };
 
+/// The least penalty that the values which `m` has for what is `fixed` leave to all others: what is
+/// known costs it, whatever the data say. Penalties of these are told from it.
+double least_penalty(const GaussianPrior& prior, const std::vector<bool>& fixed,
+                     const std::vector<double>& m);
+
 /// -2 ln p of the parameters that are not `fixed`, given the values that `m` has for those that
 /// are, is penalty(m) minus this, up to a constant: ln det of their block of the precision, and the
 /// least penalty that the fixed ones leave. `fixed` may be empty: ln det precision.

@@ -108,7 +108,8 @@ class SectionInversion {
   std::vector<double> sensitivity(const SectionState& state) const;
   /// About the model of a state that has ended. Gauss-Newton's Hessian, in data space. The prior's
   /// mu is the one that makes the data most probable, with the response linear about the model
-  /// (MacKay 1992): the smoothest model's mu is too large for bands (docs/decisions/0030).
+  /// (MacKay 1992): the smoothest model's mu is too large for bands (docs/decisions/0030). It is
+  /// looked for as far from the weight of the model as it takes; what is fixed is no datum of it.
   SectionBands bands(const SectionState& state) const;
 
   const SectionForward& forward() const { return forward_; }
