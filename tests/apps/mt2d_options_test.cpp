@@ -4,8 +4,13 @@
 #include "mt2d_case.h"
 #include "tessera/inversion/survey_files.h"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
 
+#include <cmath>
+#include <complex>
+#include <numbers>
 #include <set>
 #include <string>
 #include <utility>
@@ -96,6 +101,61 @@ TEST_F(Mt2d, TheLastRowOfMetricsIsOfTheSectionThatIsLeft) {
   EXPECT_EQ(step.back(), step[step.size() - 2]);
   EXPECT_NEAR(rms.back(), inversion::rms_of(inversion::read_survey(here() / "RUN/data.csv").data),
               1e-9);
+}
+
+/// Rows of a forward run's impedances, those of the two stations in the middle a tenth as large; as
+/// they are, or as apparent resistivities and phases.
+std::string shifted_table(const inversion::DataTable& t, const std::vector<double>& y,
+                          bool as_impedances) {
+  using inversion::Part;
+  std::string out = "station,y_m,frequency_hz,kind,value,sigma\n";
+  for (std::size_t i = 0; i < t.size(); ++i) {
+    if (t.kind[i].part != Part::real) continue;
+    std::size_t j = 0;  // of the imaginary part
+    while (t.station[j] != t.station[i] || t.frequency_hz[j] != t.frequency_hz[i] ||
+           !(t.kind[j] == inversion::DatumKind{t.kind[i].element, Part::imag}))
+      ++j;
+    const double factor = t.station[i] == 1 || t.station[i] == 2 ? 0.1 : 1, f = t.frequency_hz[i];
+    const std::complex<double> z = factor * std::complex<double>(t.value[i], t.value[j]);
+    const double relative = factor * t.sigma[i] / std::abs(z);
+    const auto row = [&](Part part, double value, double sigma) {
+      out += fmt::format("t{},{},{},{},{},{}\n", t.station[i],
+                         y[static_cast<std::size_t>(t.station[i])], f,
+                         inversion::name_of({t.kind[i].element, part}), value, sigma);
+    };
+    if (as_impedances) {
+      row(Part::real, z.real(), factor * t.sigma[i]);
+      row(Part::imag, z.imag(), factor * t.sigma[j]);
+    } else {
+      row(Part::log10_rho,
+          std::log10(std::norm(z) / (8e-7 * std::numbers::pi * std::numbers::pi * f)),
+          relative * 2 / std::numbers::ln10);
+      row(Part::phase, std::arg(z) * 180 / std::numbers::pi, relative * 180 / std::numbers::pi);
+    }
+  }
+  return out;
+}
+
+// Whether the mesh is fine enough hangs on the data's errors, not on the form that they have.
+TEST_F(Mt2d, TheMeshOfShiftedStationsIsJudgedByTheirShiftedResponses) {
+  make_soundings("data.form = \"impedance\"\nnoise.impedance = 0.03\n");
+  const inversion::Survey survey = inversion::read_survey(here() / "F/data.csv");
+  std::vector<double> y;
+  for (const inversion::Station& s : survey.stations) y.push_back(s.distance_m);
+  const auto mesh_error = [&](const std::string& form) {
+    write("t.csv", shifted_table(survey.data, y, form == "impedance"));
+    write("case.toml",
+          "app = \"inversion.mt2d\"\nposterior.method = \"none\"\noutput.pictures = false\n"
+          "mesh.error = 1000\nstatic_shift = {enabled = true, prior_std = 2}\n"
+          "data = {files = \"t.csv\", form = \"" +
+              form + "\"}\n");
+    const Outcome o = tessera({"run", "case.toml", "--output", "R", "--force"});
+    EXPECT_TRUE(o.code == 0 || o.code == 6) << o.err;
+    return nlohmann::json::parse(read("R/manifest.json"))["metrics"]["mesh_error"].get<double>();
+  };
+  const double of_impedances = mesh_error("impedance"), of_others = mesh_error("resistivity_phase");
+  EXPECT_LT(of_impedances, 3 * of_others);  // without the factor: ten times
+  EXPECT_GT(of_impedances, of_others / 3);
 }
 
 }  // namespace

@@ -235,6 +235,24 @@ TEST(SectionInversion, ShiftsAreFoundBesideTheSection) {
   }
 }
 
+// Shifts are factors on impedances, and so on what a cell makes of them.
+TEST(SectionInversion, SensitivityIsThatOfShiftedData) {
+  const BlockCase c = block_case(1, 0, {20, 2});
+  SectionInversionOptions o{.method = SectionMethod::gauss_newton, .start = {std::log(100.0)}};
+  o.shift_std_decades = 0.3;
+  const SectionInversion inversion(c.data, c.mesh, c.frequency, o);
+  std::vector<double> x = inversion.start();
+  for (std::size_t k = c.truth.size(); k < x.size(); ++k) x[k] = k % 3 ? 1 : -1;
+  ASSERT_EQ(x.size(), c.truth.size() + 10);
+  const auto seen = inversion.sensitivity(inversion.begin(x));
+  const Matrix j = inversion.problem().forward.jacobian(x);
+  for (const std::size_t k : {std::size_t{7}, c.truth.size() / 2}) {
+    double sum = 0;
+    for (std::size_t i = 0; i < j.rows; ++i) sum += std::pow(j(i, k) / c.data.sigma[i], 2);
+    EXPECT_NEAR(seen[k], std::sqrt(sum), 1e-9 * (1 + std::sqrt(sum)));
+  }
+}
+
 TEST(SectionInversion, BoundsHoldAndWhatIsFixedStays) {
   const BlockCase c = block_case();
   SectionInversionOptions o{.method = SectionMethod::gauss_newton, .mu = 0.1, .start = c.truth};

@@ -12,17 +12,20 @@
 namespace tessera::apps::mt2d {
 namespace {
 
-/// Responses of a section on one mesh less those on another, in errors of the data.
+/// Responses of a section, with its static shifts, on one mesh less those on another, in errors of
+/// the data.
 std::vector<double> change_of(const InvertProblem& p, const InvertProblem& other,
-                              const std::vector<double>& ln_rho) {
+                              const std::vector<double>& section) {
   const inversion::DataTable& data = p.input.survey.data;
   const inversion::SectionForward there(other.mesh.solver, other.mesh.sensors, data,
                                         other.frequency_hz,
                                         {.order = other.options.order.value_or(1)});
-  const Tensor m = tensor(
-      std::vector<double>(ln_rho.begin(), ln_rho.begin() + static_cast<std::ptrdiff_t>(p.cells())));
+  const auto shifts = section.begin() + static_cast<std::ptrdiff_t>(p.cells());
+  const Tensor m = tensor(std::vector<double>(section.begin(), shifts));
+  const std::vector<double> factor = p.inversion->shifts().factors({shifts, section.end()});
   std::vector<double> change = (there(m) - p.inversion->forward()(m)).to_vector();
-  for (std::size_t i = 0; i < change.size(); ++i) change[i] /= data.sigma[i];
+  for (std::size_t i = 0; i < change.size(); ++i)
+    change[i] = (factor.empty() ? change[i] : factor[i] * change[i]) / data.sigma[i];
   return change;
 }
 double mean_square(const std::vector<double>& v) {
@@ -66,7 +69,7 @@ InvertProblem with_fineness(const data::Config& config, const InvertProblem& p,
 }
 
 FinerMesh finer_mesh(const data::Config& config, const InvertProblem& p,
-                     const std::vector<double>& ln_rho) {
+                     const std::vector<double>& section) {
   FinerMesh out;
   const double most = p.options.mesh_error;
   const inversion::DataTable& data = p.input.survey.data;
@@ -78,8 +81,8 @@ FinerMesh finer_mesh(const data::Config& config, const InvertProblem& p,
   rows_halved.rows *= 2;
   try {
     const std::vector<double> columns =
-                                  change_of(p, with_fineness(config, p, columns_halved), ln_rho),
-                              rows = change_of(p, with_fineness(config, p, rows_halved), ln_rho);
+                                  change_of(p, with_fineness(config, p, columns_halved), section),
+                              rows = change_of(p, with_fineness(config, p, rows_halved), section);
     const double by_columns = mean_square(columns), by_rows = mean_square(rows);
     out.change = std::sqrt(by_columns + by_rows);
     std::size_t at = 0;

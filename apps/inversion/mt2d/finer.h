@@ -22,9 +22,9 @@ struct FinerMesh {
   std::string why_not;                ///< above it, but no finer mesh fits
   std::string text() const;           ///< a line for the user
 };
-/// `ln_rho`: of the cells first, [cells, ...].
+/// `section`: ln rho of the cells, then static shifts where the case has them free, in decades.
 FinerMesh finer_mesh(const data::Config& config, const InvertProblem& p,
-                     const std::vector<double>& ln_rho);
+                     const std::vector<double>& section);
 
 /// The case with another mesh, not completed. Throws data::InputError E0687 where that has too many
 /// nodes or memory does not hold it.

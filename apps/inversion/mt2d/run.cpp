@@ -257,7 +257,9 @@ data::ExitCode run_invert(RunContext& to, const data::Config& config, InvertProb
       if (!state.ended() && !record.go_on()) return data::ExitCode::stopped_resumable;
     }
     const inversion::SectionResult found = p.inversion->result(state);
-    finer = finer_mesh(config, p, found.ln_rho);
+    std::vector<double> section = found.ln_rho;
+    section.insert(section.end(), found.shift_decades.begin(), found.shift_decades.end());
+    finer = finer_mesh(config, p, section);
     tell(to.log, "", finer);
     const int steps = static_cast<int>(record.history().back()[0]);
     now.looked = !finer.next;

@@ -49,6 +49,17 @@ namespace {
 using Vector = std::vector<double>;
 constexpr double kHalfDecade = std::numbers::ln10 / 2;
 
+}  // namespace
+
+Vector StaticShifts::factors(const Vector& of_unknown) const {
+  Vector out = decades.times(of_unknown);
+  for (std::size_t i = 0; i < out.size(); ++i)
+    out[i] = factor[i] ? std::exp(kHalfDecade * out[i]) : 1.0;
+  return out;
+}
+
+namespace {
+
 /// What shifts g make of the data at one model.
 struct Shifted {
   Vector m, data, factor;  ///< model without shifts; shifted data; their factor, 1 where added

@@ -204,14 +204,17 @@ SectionResult SectionInversion::result(const SectionState& state) const {
 }
 
 std::vector<double> SectionInversion::sensitivity(const SectionState& state) const {
-  const std::vector<double> ln_rho = ln_rho_of(state.steps().m);
+  const std::vector<double>& x = state.steps().m;
+  const std::vector<double> ln_rho = ln_rho_of(x),
+                            factor = shifts_.factors(
+                                {x.begin() + static_cast<std::ptrdiff_t>(n_cells_), x.end()});
   Shape shape{static_cast<Index>(n_cells_)};
   if (options_.axes == Axes2d::three) shape = {static_cast<Index>(n_cells_ / 3), 3};
   const Matrix j = forward_.jacobian(tensor(ln_rho, shape));
   std::vector<double> out(n_cells_, 0.0);
   for (std::size_t k = 0; k < n_cells_; ++k) {
     for (std::size_t i = 0; i < j.rows; ++i) {
-      const double a = j(i, k) / problem_.sigma[i];
+      const double a = (factor.empty() ? j(i, k) : factor[i] * j(i, k)) / problem_.sigma[i];
       out[k] += a * a;
     }
     out[k] = std::sqrt(out[k]);

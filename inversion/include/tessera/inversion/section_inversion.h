@@ -103,8 +103,9 @@ class SectionInversion {
   /// One Jacobian, or one line search of lbfgs; nothing where it has ended.
   void step(SectionState& state) const;
   SectionResult result(const SectionState& state) const;
-  /// Root of the sum over data of (d(row)/d(ln rho) / sigma)^2, [parameters (x axes)]: what a
-  /// change by one e-fold makes in errors of the data. Over the cell's area it can be compared.
+  /// Root of the sum over data, with their static shifts, of (d(row)/d(ln rho) / sigma)^2,
+  /// [parameters (x axes)]: what a change by one e-fold makes in errors of the data. Over the
+  /// cell's area it can be compared.
   std::vector<double> sensitivity(const SectionState& state) const;
   /// About the model of a state that has ended. Gauss-Newton's Hessian, in data space. The prior's
   /// mu is the one that makes the data most probable, with the response linear about the model

@@ -26,6 +26,10 @@ struct StaticShifts {
   SparseMatrix decades;
   std::vector<bool>
       factor;  ///< of a row: it is multiplied by 10^(decades / 2); else they are added
+
+  /// [rows]: what rows are multiplied by, and their derivatives by the section with them, where the
+  /// unknown have these decades. Empty where there are no shifts.
+  std::vector<double> factors(const std::vector<double>& of_unknown) const;
 };
 /// Those that rows of a table have: one of every station and mode with an apparent resistivity or
 /// an impedance. `stations`, where not empty, says of which. Throws Error for rows of the average,
