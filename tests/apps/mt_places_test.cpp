@@ -12,6 +12,7 @@
 #include <cmath>
 #include <numbers>
 #include <optional>
+#include <sstream>
 #include <string>
 
 using namespace tessera::testing;
@@ -229,6 +230,33 @@ TEST_F(Mt2d, ImportedCasesTakeErrorsAndTiltsOfTheirFiles) {
   EXPECT_TRUE(holds(imported("Demo.0.resistivity"), "\ntilted = true"));
   const std::string data = imported("DemoSynthMT.emdata");
   EXPECT_TRUE(holds(data, "sea_resistivity") && !holds(data, "tilted")) << data;
+}
+
+// Data without an error are none where there is no floor: how many of which response is told, and
+// an imported case has a floor for them.
+TEST_F(Mt2d, ResponsesWithoutErrorsAreToldAndKeepAFloor) {
+  std::istringstream in(list_of_line(90, 0));
+  std::string list;
+  for (std::string line; std::getline(in, line);)
+    list += (holds(line, " ZYX ") ? line.substr(0, line.rfind(' ')) + " 1e15" : line) + "\n";
+  write("l.dat", list);
+  const Outcome imported = tessera({"import", "l.dat", "--output", "case.toml"});
+  EXPECT_EQ(imported.code, 0) << imported.err;
+  EXPECT_TRUE(holds(imported.err, "tm has no errors: data.error_floor stays")) << imported.err;
+  EXPECT_FALSE(holds(read("case.toml"), "error_floor")) << read("case.toml");
+  const auto said = [&](const char* floor) {
+    write("c.toml",
+          std::string("app = \"inversion.mt2d\"\ndata = {files = \"l.dat\", error_floor = ") +
+              floor + "}\n");
+    const Outcome o = tessera({"check", "c.toml"});
+    EXPECT_EQ(o.code, 0) << o.err;
+    return o.out + o.err;
+  };
+  const std::string without = said("0");
+  EXPECT_TRUE(holds(without, "without an error are left out: 8 zyx; data.error_floor above 0"))
+      << without;
+  EXPECT_TRUE(holds(without, "without an error 2 zyx")) << without;
+  EXPECT_FALSE(holds(said("0.05"), "without an error"));
 }
 
 }  // namespace

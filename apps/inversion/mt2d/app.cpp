@@ -193,12 +193,15 @@ CheckReport check_invert(const data::Config& config, const Mt2dOptions& o, const
   const auto& stations = input.survey.stations;
   report.can_go_on = !stations.empty();
   for (data::Diagnostic& d : doubts(config, o)) report.findings.push_back(std::move(d));
-  for (std::size_t k = 0; k < stations.size(); ++k)
-    report.lines.push_back(fmt::format(
-        "{}, {:.3f} km along the section{}", survey::check_line(input, k),
-        stations[k].distance_m / 1000,
-        stations[k].without_value ? fmt::format(", {} masked or missing", stations[k].without_value)
-                                  : ""));
+  for (std::size_t k = 0; k < stations.size(); ++k) {
+    const inversion::Station& station = stations[k];
+    std::string line = fmt::format("{}, {:.3f} km along the section", survey::check_line(input, k),
+                                   station.distance_m / 1000);
+    if (station.without_value) line += fmt::format(", {} masked or missing", station.without_value);
+    if (!station.without_error.empty())
+      line += ", without an error " + survey::counts_text(station.without_error);
+    report.lines.push_back(std::move(line));
+  }
   for (std::string& line : survey::strike_lines(input)) report.lines.push_back(std::move(line));
   if (!input.strike.empty()) report.lines.push_back(input.strike);
   for (const std::string& remark : input.survey.remarks) report.lines.push_back(remark);

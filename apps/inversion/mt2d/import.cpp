@@ -68,26 +68,22 @@ bool has(const inversion::Sounding& s, std::size_t i, std::size_t row) {
          (std::isfinite(given.rho[i][row][1 - row]) || std::isfinite(given.phase[i][row][1 - row]));
 }
 
-/// Whether Zxy or Zyx of a row, or one half of it, has an error.
-bool has_error(const inversion::Sounding& s, std::size_t i) {
-  for (const std::size_t row : {0, 1}) {
-    if (s.has_impedance() && std::isfinite(s.impedance_error[i][row][1 - row])) return true;
-    const inversion::ResistivityPhase& given = s.resistivity;
-    if (given.errors_apart && !given.empty() &&
-        (std::isfinite(given.rho_error[i][row][1 - row]) ||
-         std::isfinite(given.phase_error[i][row][1 - row])))
-      return true;
-  }
-  return false;
+/// Whether it, or one half of it, has an error.
+bool has_error(const inversion::Sounding& s, std::size_t i, std::size_t row) {
+  if (s.has_impedance() && std::isfinite(s.impedance_error[i][row][1 - row])) return true;
+  const inversion::ResistivityPhase& given = s.resistivity;
+  return given.errors_apart && !given.empty() &&
+         (std::isfinite(given.rho_error[i][row][1 - row]) ||
+          std::isfinite(given.phase_error[i][row][1 - row]));
 }
 
 /// What the stations of a list have, and where they stand.
 struct Line {
   bool te = false, tm = false, tipper = false, places = true, globe = true;
-  double shallowest = HUGE_VAL;                ///< z of the highest, m
-  bool errors = false, tipper_errors = false;  ///< there are some
-  bool resistivities = true;                   ///< as such, no impedances
-  bool tensor = false;                         ///< whole ones, of which a strike can be estimated
+  double shallowest = HUGE_VAL;                                      ///< z of the highest, m
+  bool te_errors = false, tm_errors = false, tipper_errors = false;  ///< there are some
+  bool resistivities = true;                                         ///< as such, no impedances
+  bool tensor = false;                ///< whole ones, of which a strike can be estimated
   std::optional<double> azimuth_deg;  ///< of x, where it is that of all stations and periods
   double lowest = HUGE_VAL, highest = 0;
   std::size_t stations = 0, periods = 0;
@@ -109,7 +105,8 @@ Line line_of(const std::vector<inversion::Sounding>& soundings) {
       out.te = out.te || has(s, i, 0);
       out.tm = out.tm || has(s, i, 1);
       out.tipper = out.tipper || (s.has_tipper() && std::isfinite(s.tipper[i][1].real()));
-      out.errors = out.errors || has_error(s, i);
+      out.te_errors = out.te_errors || has_error(s, i, 0);
+      out.tm_errors = out.tm_errors || has_error(s, i, 1);
       out.tipper_errors =
           out.tipper_errors || (s.has_tipper() && std::isfinite(s.tipper_error[i][1]));
     }
@@ -139,11 +136,19 @@ Imported import_list(const fs::path& file, const fs::path& folder, const std::st
       "[{}]\n",
       in_comment(file.filename().string()), program, quoted(seen_from(folder, file)), responses);
   if ((line.te || line.tm) && !line.resistivities) t += "form = \"impedance\"\n";
-  if (line.errors)
+  // A floor of 0 would leave out what has no errors.
+  const bool te_lacks = line.te && !line.te_errors, tm_lacks = line.tm && !line.tm_errors;
+  if ((line.te || line.tm) && !te_lacks && !tm_lacks)
     t += "error_floor = 0                    # the errors are those of the file\n";
-  else if (line.te || line.tm)
+  if (te_lacks || tm_lacks) {
+    const bool all = te_lacks == line.te && tm_lacks == line.tm;
     out.remarks.push_back(
-        remark(file, "data have no errors: data.error_floor stays what it is, 5 %"));
+        remark(file, fmt::format("{} no errors: data.error_floor stays what it is, 5 %{}",
+                                 all        ? "data have"
+                                 : te_lacks ? "te has"
+                                            : "tm has",
+                                 all ? "" : ", for both modes")));
+  }
   if (line.tipper && line.tipper_errors) t += "tipper_floor = 0\n";
   if (line.globe && line.tensor) {
     t +=

@@ -89,7 +89,8 @@ void turn(std::vector<inversion::StationData>& stations, double strike_deg,
     inversion::rotate_to(d.station.sounding, strike_deg);
     d.station.place_m = d.station.sounding.place_m;
     d.station.tilt_deg = d.station.sounding.tilt_deg;
-    d.station.without_value = d.station.without_error = 0;
+    d.station.without_value = 0;
+    d.station.without_error.clear();
     d.data = inversion::rows_of(d.station.sounding, options.kinds, options.floors, d.station);
   }
 }

@@ -24,11 +24,21 @@ std::size_t usable_periods(const inversion::DataTable& t, const InputRules& rule
   return rules.whole ? inversion::response_of(t, 0, *rules.whole).size() : periods_of(t);
 }
 
-/// "4 phase_tensor_xx, 2 tx_re"
-std::string counts_text(const std::map<std::string, std::size_t>& rows_of_kind) {
+std::size_t sum_of(const std::map<std::string, std::size_t>& by_name) {
+  std::size_t sum = 0;
+  for (const auto& [name, n] : by_name) sum += n;
+  return sum;
+}
+
+/// The keys that would give these responses an error.
+std::string floors_for(const std::map<std::string, std::size_t>& responses) {
+  std::set<std::string> keys;
+  for (const auto& [name, n] : responses)
+    keys.insert(name.starts_with("phase_tensor") ? "data.phase_tensor_floor"
+                : name.starts_with("t")          ? "data.tipper_floor"
+                                                 : "data.error_floor");
   std::string out;
-  for (const auto& [kind, n] : rows_of_kind)
-    out += fmt::format("{}{} {}", out.empty() ? "" : ", ", n, kind);
+  for (const std::string& key : keys) out += (out.empty() ? "" : " and ") + key;
   return out;
 }
 
@@ -42,7 +52,7 @@ data::Diagnostic too_few_periods(const std::string& file, const inversion::Stati
     if (n) message += fmt::format("; {}{}", n, what);
   };
   add(d.station.without_value, " are masked, missing or zero");
-  add(d.station.without_error, " have no error");
+  add(sum_of(d.station.without_error), " have no error");
   if (!d.station.not_asked.empty())
     message += "; the table has other rows: " + counts_text(d.station.not_asked);
   add(halves, " have one half of a pair alone: a resistivity without its phase, or the reverse");
@@ -52,15 +62,23 @@ data::Diagnostic too_few_periods(const std::string& file, const inversion::Stati
   const std::string asking =
       rules.asking && !others.empty() && usable == 0 ? rules.asking(others) : std::string();
   return about(610, file, message,
-               halves                    ? "give both halves of each pair"
-               : d.station.without_error ? "set data.error_floor above 0"
-               : !asking.empty()         ? asking + " takes these rows"
-                                         : "see which responses [data] takes, shortest_period, "
-                                           "longest_period and mask_periods; --keep-going leaves "
-                                           "the file out");
+               halves ? "give both halves of each pair"
+               : !d.station.without_error.empty()
+                   ? "set " + floors_for(d.station.without_error) + " above 0"
+               : !asking.empty() ? asking + " takes these rows"
+                                 : "see which responses [data] takes, shortest_period, "
+                                   "longest_period and mask_periods; --keep-going leaves "
+                                   "the file out");
 }
 
 }  // namespace
+
+std::string counts_text(const std::map<std::string, std::size_t>& by_name) {
+  std::string out;
+  for (const auto& [name, n] : by_name)
+    out += fmt::format("{}{} {}", out.empty() ? "" : ", ", n, name);
+  return out;
+}
 
 data::Diagnostic about(int number, const std::string& file, std::string message, std::string hint) {
   data::Diagnostic d;
@@ -150,6 +168,13 @@ Input read_input(const DataOptions& o, const InputRules& rules) {
   if (!not_asked.empty())
     in.survey.remarks.push_back("rows of the table that the case does not take: " +
                                 counts_text(not_asked));
+  std::map<std::string, std::size_t> without_error;
+  for (const inversion::Station& station : in.survey.stations)
+    for (const auto& [name, n] : station.without_error) without_error[name] += n;
+  if (!without_error.empty())
+    in.survey.remarks.push_back(fmt::format(
+        "responses at a period without an error are left out: {}; {} above 0 takes them",
+        counts_text(without_error), floors_for(without_error)));
   if (halves)
     in.survey.remarks.push_back(fmt::format(
         "{} periods of {} stations have one half of a pair alone, a resistivity without "

@@ -4,7 +4,9 @@
 #include "tessera/data/diagnostic.h"
 #include "tessera/data/input_files.h"
 
+#include <cstddef>
 #include <functional>
+#include <map>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -54,6 +56,9 @@ void doubt_options(const data::Config& config, const DataOptions& data,
 /// A warning that a key has no effect.
 void doubt_in_vain(const data::Config& config, int number, const std::string& key,
                    std::string_view why, std::vector<data::Diagnostic>& out);
+
+/// "4 phase_tensor_xx, 2 tx_re"
+std::string counts_text(const std::map<std::string, std::size_t>& by_name);
 
 /// For `check`: format, periods, sign and units of a station.
 std::string check_line(const Input& input, std::size_t station);

@@ -155,6 +155,13 @@ void make_names_unique(std::vector<StationData>& stations) {
   }
 }
 
+/// "zyx" of all numbers of Zyx; "ty"; "phase_tensor_xx".
+std::string response_name(DatumKind kind) {
+  if (kind.part == Part::phase_tensor) return name_of(kind);
+  const std::string real = name_of({kind.element, Part::real});
+  return real.substr(0, real.rfind('_'));
+}
+
 /// Stations in a given order, their rows behind each other.
 void put_in_order(Survey& survey, std::vector<StationData> stations,
                   std::span<const std::size_t> order, std::span<const double> distance_m,
@@ -203,7 +210,8 @@ DataTable rows_of(const Sounding& s, std::span<const DatumKind> kinds, const Err
   const Rows rows(s, kinds, floors);
   DataTable out;
   for (std::size_t i = 0; i < s.size(); ++i) {
-    std::set<Element> no_value, no_error;
+    std::set<Element> no_value;
+    std::set<std::string> no_error;
     for (const DatumKind kind : kinds) {
       const Estimate e = rows.at(i, kind);
       if (!std::isfinite(e.value)) {
@@ -212,13 +220,13 @@ DataTable rows_of(const Sounding& s, std::span<const DatumKind> kinds, const Err
       }
       const double sigma = std::isfinite(e.error) ? std::max(e.error, e.floor) : e.floor;
       if (!(sigma > 0)) {
-        no_error.insert(kind.element);
+        no_error.insert(response_name(kind));
         continue;
       }
       out.add(0, s.frequency_hz[i], kind, e.value, sigma);
     }
     station.without_value += no_value.size();
-    station.without_error += no_error.size();
+    for (const std::string& response : no_error) ++station.without_error[response];
   }
   return out;
 }

@@ -65,7 +65,9 @@ struct Station {
   /// Turned, masked and cut; without frequencies where the data come from a table of data.
   Sounding sounding;
   std::size_t without_value = 0;  ///< responses at a period that have no row: masked, missing, zero
-  std::size_t without_error = 0;  ///< the same: no error given, and no floor
+  /// Responses at a period that have no row since no error is given, and no floor: how many, by the
+  /// name of the response ("zyx", "ty", "phase_tensor_xx").
+  std::map<std::string, std::size_t> without_error;
   std::vector<double> absent_periods_s;  ///< periods to mask that the sounding does not have
   /// Rows of a table of data that are of no kind asked for: how many, by the kind's name.
   std::map<std::string, std::size_t> not_asked;
