@@ -158,5 +158,33 @@ TEST_F(Mt2d, TheMeshOfShiftedStationsIsJudgedByTheirShiftedResponses) {
   EXPECT_GT(of_impedances, of_others / 3);
 }
 
+// Products alone are for data and cells whose Jacobian does not fit: they are not refused for its
+// memory unless bands take it.
+TEST_F(Mt2d, WithoutAJacobianItsMemoryIsNotAskedFor) {
+  std::string table = "station,y_m,frequency_hz,kind,value,sigma\n";
+  for (int k = 0; k < 60; ++k)
+    for (int f = 0; f < 40; ++f)
+      for (const char* row : {"log10_rho_xy,2,0.03", "phase_xy,45,2"})
+        table += fmt::format("t{},{},{},{}\n", k, 1000 * k, std::pow(10.0, 2 - 0.1 * f), row);
+  write("t.csv", table);
+  const auto gigabytes = [&](const std::string& more) {
+    write("c.toml",
+          "app = \"inversion.mt2d\"\ndata = {files = \"t.csv\", responses = [\"te\"]}\n" + more);
+    const Outcome o = tessera({"check", "c.toml"});
+    EXPECT_EQ(o.code, 0) << o.err;
+    const std::size_t end = o.out.find(" GB of memory");
+    EXPECT_NE(end, std::string::npos) << o.out;
+    return end == std::string::npos ? 0 : std::stod(o.out.substr(o.out.rfind(' ', end - 1)));
+  };
+  const std::string none = "posterior.method = \"none\"\n",
+                    lbfgs = "inversion.method = \"lbfgs\"\n",
+                    products = "inversion.equations = \"conjugate_gradients\"\n";
+  const double all = gigabytes("");
+  EXPECT_EQ(gigabytes(none), all);
+  EXPECT_EQ(gigabytes(lbfgs), all);
+  EXPECT_LT(gigabytes(lbfgs + none), 0.6 * all);
+  EXPECT_LT(gigabytes(products + none), 0.6 * all);
+}
+
 }  // namespace
 }  // namespace tessera::testing

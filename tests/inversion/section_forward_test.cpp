@@ -6,6 +6,7 @@
 #include "forward_checks.h"
 #include "measured.h"
 #include "tessera/autodiff/error.h"
+#include "tessera/autodiff/forall.h"
 #include "tessera/autodiff/ops.h"
 #include "tessera/inversion/bounds.h"
 #include "tessera/inversion/frequencies.h"
@@ -265,6 +266,36 @@ TEST(SectionForward, JacobianOfEachKind) {
     EXPECT_LE(off_back, 1e-10);
     EXPECT_LE(off_steps, 1e-6);
   }
+}
+
+// Rows that lie between frequencies of two parts, too. Sensors without data make parts small.
+TEST(SectionForward, JacobianByRowsIsTheSame) {
+  const Mesh2d mesh = three_by_three();
+  Vector places{-1500, 700}, all;
+  for (int k = 0; k < 1500; ++k) places.push_back(-2399 + 3.5 * k);
+  for (int k = 0; k <= 48; ++k) all.push_back(std::pow(10.0, 1 - k / 24.0));
+  const DataTable table = table_of(
+      {{Element::xy, Part::log10_rho}, {Element::yx, Part::phase}, {Element::ty, Part::real}}, all);
+  const SectionForward forward(mesh, sensors_on(mesh, 0, places, true), table,
+                               model_frequencies(table));
+  const int before = num_threads();
+  set_num_threads(2);  // no more than two frequencies side by side
+  const Tensor m = tensor(uneven_model(9));
+  const Matrix whole = forward.jacobian(m);
+  Matrix by_rows(whole.rows, whole.cols);
+  std::vector<int> seen(whole.rows, 0);
+  int parts = 0;
+  forward.jacobian(m, [&](const std::vector<std::size_t>& rows, const Matrix& values) {
+    ++parts;
+    for (std::size_t i = 0; i < rows.size(); ++i) {
+      ++seen[rows[i]];
+      for (std::size_t k = 0; k < whole.cols; ++k) by_rows(rows[i], k) = values(i, k);
+    }
+  });
+  set_num_threads(before);
+  EXPECT_GT(parts, 2);
+  EXPECT_EQ(seen, std::vector<int>(whole.rows, 1));
+  EXPECT_EQ(by_rows.values, whole.values);
 }
 
 /// The map with its second derivatives as numbers, for the checks that all maps share.

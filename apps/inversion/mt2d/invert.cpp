@@ -128,6 +128,14 @@ std::vector<inversion::SectionColumn> layered_earths(const InvertProblem& p) {
   return out;
 }
 
+/// Whether steps, bands or the section of a prior take the Jacobian as numbers.
+bool takes_jacobian(const Mt2dOptions& o) {
+  const bool by_products =
+      o.method == Method::lbfgs || o.equations == inversion::NormalEquations::conjugate_gradients;
+  return o.task != Task::invert || !by_products || o.prior.file ||
+         o.posterior.method != inversion::PosteriorMethod::none;
+}
+
 }  // namespace
 
 InvertProblem meshed(const data::Config& config, const Mt2dOptions& o, Input input) {
@@ -148,6 +156,8 @@ InvertProblem meshed(const data::Config& config, const Mt2dOptions& o, Input inp
 }
 
 void require_memory(const data::Config& config, const InvertProblem& p) {
+  const bool can_leave_out =
+      takes_jacobian(p.options) && p.options.task == Task::invert && !p.options.prior.file;
   if (const std::uint64_t has = memory_available(); has > 0 && bytes_of(p) > has)
     throw data::InputError(
         data::ExitCode::would_not_fit,
@@ -156,7 +166,10 @@ void require_memory(const data::Config& config, const InvertProblem& p) {
             fmt::format("{} cells and {} data take {:.2g} GB, this machine has {:.2g}", p.cells(),
                         p.input.survey.data.size(), static_cast<double>(bytes_of(p)) / 1e9,
                         static_cast<double>(has) / 1e9),
-            "larger cells, fewer periods or stations")});
+            can_leave_out ? "larger cells, fewer periods or stations; or no Jacobian: "
+                            "inversion.equations = \"conjugate_gradients\" and posterior.method = "
+                            "\"none\""
+                          : "larger cells, fewer periods or stations")});
 }
 
 void check_model(const data::Config& config, const InvertProblem& p) {
@@ -289,9 +302,16 @@ std::vector<std::string> describe(const InvertProblem& p) {
 std::uint64_t bytes_of(const InvertProblem& p) {
   const auto data = static_cast<std::uint64_t>(p.input.survey.data.size()),
              cells = static_cast<std::uint64_t>(p.cells());
+  const std::uint64_t factors = 10 * solver_bytes(p.mesh.solver, p.options.order.value_or(1));
   // The Jacobian, its copy over the errors and the covariance times it; the data's matrix.
-  return 8 * (3 * data * cells + 2 * data * data) +
-         10 * solver_bytes(p.mesh.solver, p.options.order.value_or(1));
+  if (takes_jacobian(p.options)) return 8 * (3 * data * cells + 2 * data * data) + factors;
+  // Rows between the frequencies at work, of which a datum has four, and those begun before; the
+  // responses of each station by the cells; pairs of L-BFGS.
+  const auto frequencies = std::max<std::uint64_t>(p.frequency_hz.size(), 1),
+             at_work = std::min<std::uint64_t>(frequencies, 5);
+  return 8 * (2 * data * at_work / frequencies * cells + 6 * p.ground.stations.y.size() * cells +
+              20 * cells) +
+         factors;
 }
 
 StepRow row_of(const InvertProblem& p, const inversion::Iteration& step,

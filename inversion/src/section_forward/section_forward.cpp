@@ -11,6 +11,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <numbers>
 #include <numeric>
 #include <optional>
@@ -344,6 +345,51 @@ Matrix SectionForward::jacobian(const Tensor& ln_rho) const {
     b.add_part(first, part, by_number, out);
   });
   return out;
+}
+
+void SectionForward::jacobian(const Tensor& ln_rho, const JacobianRows& visit) const {
+  const Body& b = *body_;
+  std::vector<Index> frequency(b.rows.cols);  // of numbers
+  for (const OfKind& k : b.kinds)
+    std::copy(k.frequency.begin(), k.frequency.end(), frequency.begin() + k.first);
+  std::vector<std::vector<Entry>> entries(rows());  // with the numbers in rows
+  std::vector<Index> from(rows(), std::numeric_limits<Index>::max()), to(rows(), -1);
+  for (std::size_t i = 0; i < rows(); ++i)
+    for (auto e = static_cast<std::size_t>(b.rows.offsets[i]);
+         e < static_cast<std::size_t>(b.rows.offsets[i + 1]); ++e) {
+      const auto number = static_cast<std::size_t>(b.rows.columns[e]);
+      entries[i].push_back({number, i, b.rows.values[e]});
+      from[i] = std::min(from[i], frequency[number]);
+      to[i] = std::max(to[i], frequency[number]);
+    }
+  const std::size_t n = parameters();
+  std::vector<std::size_t> begun;  // rows that later frequencies have a share in
+  Matrix of_begun;
+  b.forward.jacobian(ln_rho, [&](Index first, const Jacobian2d& part) {
+    const Index end = first + std::max(part.value.te.shape()[0], part.value.tm.shape()[0]);
+    std::vector<std::size_t> now;
+    for (std::size_t i = 0; i < rows(); ++i)
+      if (from[i] < end && to[i] >= first) now.push_back(i);
+    const auto rest =
+        std::stable_partition(now.begin(), now.end(), [&](std::size_t i) { return to[i] < end; });
+    const auto complete = static_cast<std::size_t>(rest - now.begin());
+    std::vector<std::size_t> place(rows());
+    std::vector<Entry> by_number;
+    for (std::size_t k = 0; k < now.size(); ++k) {
+      place[now[k]] = k;
+      for (const Entry& e : entries[now[k]]) by_number.push_back({e.row, k, e.value});
+    }
+    Matrix values(now.size(), n);
+    for (std::size_t j = 0; j < n; ++j)
+      for (std::size_t k = 0; k < begun.size(); ++k) values(place[begun[k]], j) = of_begun(k, j);
+    b.add_part(first, part, sparse(b.rows.cols, now.size(), std::move(by_number)), values);
+    begun.assign(rest, now.end());
+    of_begun = Matrix(begun.size(), n);
+    for (std::size_t j = 0; j < n; ++j)
+      for (std::size_t k = 0; k < begun.size(); ++k) of_begun(k, j) = values(complete + k, j);
+    now.resize(complete);
+    visit(now, values);
+  });
 }
 
 ForwardMap SectionForward::map(First first) const {

@@ -210,15 +210,24 @@ std::vector<double> SectionInversion::sensitivity(const SectionState& state) con
                                 {x.begin() + static_cast<std::ptrdiff_t>(n_cells_), x.end()});
   Shape shape{static_cast<Index>(n_cells_)};
   if (options_.axes == Axes2d::three) shape = {static_cast<Index>(n_cells_ / 3), 3};
-  const Matrix j = forward_.jacobian(tensor(ln_rho, shape));
+  const Tensor at = tensor(ln_rho, shape);
   std::vector<double> out(n_cells_, 0.0);
-  for (std::size_t k = 0; k < n_cells_; ++k) {
-    for (std::size_t i = 0; i < j.rows; ++i) {
-      const double a = (factor.empty() ? j(i, k) : factor[i] * j(i, k)) / problem_.sigma[i];
-      out[k] += a * a;
-    }
-    out[k] = std::sqrt(out[k]);
+  const auto add = [&](const std::vector<std::size_t>& rows, const Matrix& j) {
+    for (std::size_t k = 0; k < n_cells_; ++k)
+      for (std::size_t i = 0; i < rows.size(); ++i) {
+        const double d = factor.empty() ? j(i, k) : factor[rows[i]] * j(i, k),
+                     a = d / problem_.sigma[rows[i]];
+        out[k] += a * a;
+      }
+  };
+  if (problem_.forward.jacobian) {
+    std::vector<std::size_t> all(forward_.rows());
+    std::iota(all.begin(), all.end(), std::size_t{0});
+    add(all, forward_.jacobian(at));
+  } else {  // steps by products alone are for Jacobians that do not fit
+    forward_.jacobian(at, add);
   }
+  for (double& v : out) v = std::sqrt(v);
   return out;
 }
 

@@ -20,6 +20,8 @@
 #include "tessera/inversion/forward_2d.h"
 #include "tessera/inversion/forward_map.h"
 
+#include <cstddef>
+#include <functional>
 #include <memory>
 #include <vector>
 
@@ -49,6 +51,12 @@ class SectionForward {
   /// d(row)/d(ln rho) by reciprocity, [rows, cells (x 3, the axis fastest)]. Beside it only parts
   /// of some frequencies are kept.
   Matrix jacobian(const Tensor& ln_rho) const;
+  /// The same where all of it is too much: some rows of the table at a time, which are the first
+  /// ones of `values`, [rows and those begun, cells (x 3)], each when it is complete. Rows between
+  /// the frequencies at work are kept.
+  using JacobianRows =
+      std::function<void(const std::vector<std::size_t>& rows, const Matrix& values)>;
+  void jacobian(const Tensor& ln_rho, const JacobianRows& visit) const;
   /// With the Jacobian as numbers and second derivatives as products by the engine; or all of it
   /// as products, where rows x cells are too many.
   enum class First { numbers, products };
