@@ -259,4 +259,30 @@ TEST_F(Mt2d, ResponsesWithoutErrorsAreToldAndKeepAFloor) {
   EXPECT_FALSE(holds(said("0.05"), "without an error"));
 }
 
+// A line has no direction, but a table's data do: its distances rise along their y, and tippers
+// point to the same side whichever way the line is told to run.
+TEST_F(Mt2d, ATableOnTheGlobeKeepsItsDirection) {
+  std::string table =
+      "station,latitude_deg,longitude_deg,distance_m,frequency_hz,kind,value,sigma\n";
+  for (int k = 0; k < 3; ++k)
+    for (const char* row : {"log10_rho_xy,2,0.03", "phase_xy,45,2", "ty_re,0.1,0.02"})
+      table += fmt::format("t{},0,{},{},1,{}\n", k, 0.01 * k, 1113 * k, row);
+  write("t.csv", table);
+  const auto said = [&](const char* azimuth) {
+    write("c.toml", fmt::format("app = \"inversion.mt2d\"\ndata.files = \"t.csv\"\n"
+                                "data.responses = [\"te\", \"tipper\"]\n"
+                                "profile.azimuth = \"{} deg\"\n",
+                                azimuth));
+    const Outcome o = tessera({"check", "c.toml"});
+    EXPECT_EQ(o.code, 0) << o.err;
+    return o.out;
+  };
+  for (const char* azimuth : {"100", "280", "-80"}) {
+    const std::string out = said(azimuth);
+    EXPECT_LT(out.find("t0 "), out.find("t2 ")) << out;
+    EXPECT_TRUE(holds(out, "along the strike, 10.0 deg, across the profile")) << out;
+    EXPECT_EQ(holds(out, "rise the other way"), std::string(azimuth) != "100") << out;
+  }
+}
+
 }  // namespace

@@ -161,6 +161,23 @@ std::pair<double, double> azimuths_of(const std::vector<inversion::StationData>&
   return {*least, *greatest};
 }
 
+/// Whether distances of a table, which rise along y of its data, fall along y across this strike.
+bool falls_across(const std::vector<inversion::StationData>& stations, double strike_deg) {
+  const inversion::StationPlaces places = places_of(stations);
+  if (!places.on_globe) return false;  // y is that of the table
+  const double angle = strike_deg / degrees;
+  const auto y = [&](const inversion::PlanePoint& p) {
+    return std::cos(angle) * p.east_m - std::sin(angle) * p.north_m;
+  };
+  double middle = 0, sum = 0;
+  for (const inversion::PlanePoint& p : places.points)
+    middle += y(p) / static_cast<double>(places.points.size());
+  for (std::size_t k = 0; k < places.points.size(); ++k)
+    sum += (stations[k].station.distance_m - stations[0].station.distance_m) *
+           (y(places.points[k]) - middle);
+  return sum < 0;
+}
+
 std::vector<inversion::DatumKind> kinds_to_read(const Mt2dOptions& o) {
   std::vector<inversion::DatumKind> kinds = kinds_of(o);
   if (!inversion::is_survey_table(o.data.files)) return kinds;
@@ -319,8 +336,11 @@ Input read_input(const data::Config& config, const Mt2dOptions& o) {
       out.strike = fmt::format("x was turned to the strike, {:.1f} deg", strike);
     } else if (o.profile.azimuth) {
       strike = (*o.profile.azimuth - std::numbers::pi / 2) * degrees;
+      const bool turned = falls_across(stations, strike);  // a line has no direction, its data do
+      if (turned) strike = std::fmod(strike + 180, 360.0);
       out.strike = fmt::format(
-          "the table's x is taken to lie along the strike, {:.1f} deg, across the profile", strike);
+          "the table's x is taken to lie along the strike, {:.1f} deg, across the profile{}",
+          strike, turned ? ", along which its distances rise the other way" : "");
     } else if (o.estimate_strike) {
       const auto found = turn_to_estimate(config, stations, options, out.strike, findings);
       if (!found) return {};
