@@ -197,5 +197,15 @@ TEST_F(Mt2d, SectionsReadAgainHaveTheMeshOfTheirBodies) {
   EXPECT_TRUE(holds(o.err, "E0684") && holds(o.err, "cells of model.csv reach from")) << o.err;
 }
 
+// What a mesh would have to resolve is told as it is: the section's resistivity, no skin depth.
+TEST_F(Mt2d, AMeshThatCannotBeMadeTellsTheLeastResistivity) {
+  const std::string said = refusal(
+      "app = \"inversion.mt2d\"\ntask = \"forward\"\nsection.resistivity = \"100 ohm*m\"\n"
+      "mesh.most_nodes = 100\nstations.at = [\"0 m\"]\n"
+      "frequencies.at = [\"1 Hz\", \"1000 Hz\"]\n",
+      3);
+  EXPECT_TRUE(holds(said, "E0687") && holds(said, "for 1 to 1e+03 Hz at 100 ohm m:")) << said;
+}
+
 }  // namespace
 }  // namespace tessera::testing

@@ -2,13 +2,19 @@
 // inversion.mt2d with sections that are meshes of Gmsh: coarse ones are refined, those that nothing
 // can be computed of are refused before a run.
 #include "mt2d_case.h"
+#include "tessera/autodiff/ops.h"
+#include "tessera/inversion/gmsh_2d.h"
+#include "tessera/inversion/goal_mesh_2d.h"
 #include "tessera/inversion/outline_2d.h"
 #include "tessera/inversion/survey_files.h"
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <functional>
+#include <string>
+#include <vector>
 
 using namespace tessera::testing;
 
@@ -54,6 +60,23 @@ TEST_F(Mt2d, QuadrilateralsOfGmshAreRefinedToTheGoal) {
     if (survey.data.kind[i].part == tessera::inversion::Part::log10_rho) {
       EXPECT_NEAR(survey.data.value[i], 2, 0.0043) << "1 %";
     }
+}
+
+// With a goal of 100 % triangles are those that skin depths ask for, and no more.
+TEST_F(Mt2d, AGoalOfAllTakesTrianglesAsTheyCome) {
+  using namespace tessera::inversion;
+  const std::string msh = gmsh_of(lines_y, lines_z, [](double, double at) { return at > 0; });
+  write("m.msh", msh);
+  write("m.toml", case_of_gmsh + "mesh.goal = \"100 %\"\n");
+  const Outcome o = tessera({"run", "m.toml", "--output", "M"});
+  ASSERT_EQ(o.code, 0) << o.err;
+  const Mesh2d given = read_msh(
+      msh,
+      {.medium = [](tessera::Index group) { return group == 1 ? air() : Medium2d{.parameter = 1}; },
+       .upwards = true});
+  const Mesh2d start = start_mesh(triangles_of(given), Sensors2d{.y = {-1500, 1500}, .z = {0, 0}},
+                                  1, tessera::tensor(std::vector<double>{0, std::log(100.0)}));
+  EXPECT_TRUE(holds(o.err, fmt::format(" regions on {} cells", start.cells()))) << o.err;
 }
 
 TEST_F(Mt2d, AGroundWithAnUprightStepAndAirThatIsShutInAreRefused) {

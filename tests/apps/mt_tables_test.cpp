@@ -268,6 +268,7 @@ TEST_F(Mt2d, KeysThatAForwardRunDoesNotReadAreNamed) {
   const std::string outline = "section.file = \"" + (demo / "Demo.0.resistivity").string() + "\"\n";
   told(outline + "ground.shape = \"flat\"\n", "ground.shape");
   told(outline + "mesh.cell_width = \"1 km\"\n", "mesh.cell_width");
+  told(outline + "section.resistivities = [\"3 ohm*m\"]\n", "section.resistivities");
 }
 
 // The doubts that files of soundings have are those of tables, too: time sign and unit.

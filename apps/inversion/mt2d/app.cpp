@@ -108,6 +108,8 @@ void doubt_keys_of_forward(const Mt2dOptions& o, Doubts& doubts) {
          "with one station, which stands at stations.first");
   unread("section", {"resistivity"}, file, "with section.file");
   unread("section", {"resistivities", "water"}, !outline, "without the regions of an outline");
+  unread("section", {"resistivities"}, outline && has_resistivities(*o.section_file),
+         "with a model of MARE2DEM, which has them");
 }
 
 std::vector<data::Diagnostic> doubts(const data::Config& config, const Mt2dOptions& o) {

@@ -162,7 +162,9 @@ inversion::SectionMesh forward_mesh(const data::Config& config, const Mt2dOption
     out.sensors = inversion::sensors_on(out.solver, lines.size() - 1, at, o.tilted);
     return out;
   } catch (const Error& e) {
-    throw no_mesh(config, frequency_hz.back(), frequency_hz.front(), first / part, e.what());
+    double least = sea > 0 ? *o.sea_resistivity : HUGE_VAL;
+    for (const Axes& ohm_m : model.ohm_m) least = std::min(least, least_of(ohm_m));
+    throw no_mesh(config, frequency_hz.back(), frequency_hz.front(), least, e.what());
   }
 }
 

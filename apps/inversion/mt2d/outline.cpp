@@ -37,12 +37,30 @@ std::vector<inversion::Medium2d> media_of_regions(const std::vector<Axes>& ohm_m
   return out;
 }
 
+/// Of all cells but air.
+double least_ohm_m(const inversion::Mesh2d& mesh, const Tensor& ln_rho) {
+  const Index axes = ln_rho.ndim() == 2 ? 3 : 1;
+  const std::vector<double> model = ln_rho.to_vector<double>();
+  double least = HUGE_VAL;
+  for (const inversion::Medium2d& m : mesh.medium) {
+    if (m.parameter < 0) {
+      if (!m.is_air()) least = std::min(least, m.ohm_m);
+      continue;
+    }
+    const auto first = model.begin() + m.parameter * axes;
+    least = std::min(least, std::exp(*std::min_element(first, first + axes)));
+  }
+  return least;
+}
+
 }  // namespace
 
 bool is_outline(const fs::path& file) {
   const std::string ending = ending_of(file);
   return ending == ".POLY" || ending == ".RESISTIVITY" || ending == ".MSH";
 }
+
+bool has_resistivities(const fs::path& file) { return ending_of(file) == ".RESISTIVITY"; }
 
 OutlinedSection outlined_section(const data::Config& config, const Mt2dOptions& o,
                                  const std::vector<double>& y) {
@@ -141,9 +159,10 @@ std::optional<std::string> refine(const data::Config& config, inversion::Section
       search.emplace().so_far.mesh = inversion::start_mesh(
           inversion::triangles_of(mesh.solver), mesh.sensors, frequency_hz.front(), ln_rho);
   } catch (const Error& e) {
-    throw no_mesh(config, frequency_hz.back(), frequency_hz.front(), std::exp(min(ln_rho).item()),
-                  e.what());
+    throw no_mesh(config, frequency_hz.back(), frequency_hz.front(),
+                  least_ohm_m(mesh.solver, ln_rho), e.what());
   }
+  if (goal >= 1) search->so_far.reached = search->ended = true;
   const inversion::GoalMeshOptions options{.goal = goal,
                                            .most_cells = static_cast<Index>(o.most_nodes),
                                            .forward = {.order = o.order.value_or(2)}};

@@ -14,6 +14,8 @@
 namespace tessera::apps::mt2d {
 
 bool is_outline(const std::filesystem::path& file);
+/// An outline that brings the resistivities of its regions: a model of MARE2DEM.
+bool has_resistivities(const std::filesystem::path& file);
 
 struct OutlinedSection {
   std::vector<Axes> ohm_m;      ///< of each region; of air as the file has it
@@ -28,10 +30,10 @@ OutlinedSection outlined_section(const data::Config& config, const Mt2dOptions& 
                                  const std::vector<double>& y);
 
 /// Triangles, those that quadrilaterals are cut into too, halved until all responses change by less
-/// than mesh.goal. Returns what a warning says where that is not reached; data::InputError E0687
-/// where skin depths at the highest frequency ask for too many cells. `search` is one that was
-/// stopped, or empty; `go_on` is told the cells after each of its steps: false stops, and nothing
-/// is returned.
+/// than mesh.goal; of 100 % they are taken as skin depths ask for them. Returns what a warning says
+/// where that is not reached; data::InputError E0687 where skin depths at the highest frequency ask
+/// for too many cells. `search` is one that was stopped, or empty; `go_on` is told the cells after
+/// each of its steps: false stops, and nothing is returned.
 [[nodiscard]] std::optional<std::string> refine(const data::Config& config,
                                                 inversion::SectionMesh& mesh, const Mt2dOptions& o,
                                                 const Tensor& ln_rho,
