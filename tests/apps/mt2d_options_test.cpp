@@ -186,5 +186,22 @@ TEST_F(Mt2d, WithoutAJacobianItsMemoryIsNotAskedFor) {
   EXPECT_LT(gigabytes(products + none), 0.6 * all);
 }
 
+// Stations 2 km apart: columns of an inversion are at most as wide.
+TEST_F(Mt2d, AColumnIsNoWiderThanStationsAreApart) {
+  make_soundings();
+  const auto said = [&](const char* width) {
+    write("c.toml", fmt::format("app = \"inversion.mt2d\"\ndata.files = \"F/data.csv\"\n"
+                                "mesh.cell_width = \"{}\"\n",
+                                width));
+    const Outcome o = tessera({"check", "c.toml"});
+    EXPECT_EQ(o.code, 0) << o.err;
+    return o.out;
+  };
+  EXPECT_TRUE(holds(said("3 km"),
+                    "below 4 of 4 stations cells are narrower than mesh.cell_width, 3000 m: no "
+                    "wider than the nearest station is far, 2000 to 2000 m"));
+  EXPECT_FALSE(holds(said("2 km"), "mesh.cell_width"));
+}
+
 }  // namespace
 }  // namespace tessera::testing

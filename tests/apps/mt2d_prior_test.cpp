@@ -256,6 +256,12 @@ TEST_F(Mt2d, PriorsThatDoNotServeAreNamed) {
   EXPECT_TRUE(
       holds(refusal(base + with_prior + "left = \"9000 km\"\nright = \"9001 km\"\nfade = 0.1\n", 4),
             "E0694"));
+  const std::string deep =
+      refusal(base +
+                  "[prior]\nfile = \"prior.safetensors\"\nleft = \"-1 km\"\nright = \"1 km\"\n"
+                  "top = \"9000 km\"\ndepth = \"9001 km\"\nfade = 0.1\n",
+              4);
+  EXPECT_TRUE(holds(deep, "E0694") && holds(deep, "top = \"9000 km\"")) << deep;
   EXPECT_TRUE(holds(refusal(base + "[prior]\nfile = \"F/data.csv\"\ndepth = \"2 km\"\n", 4), "E0"));
   // Shapes of regions: 4 km by 2 km within a quarter.
   const std::string four = base + with_prior + "left = \"1 km\"\nright = \"5 km\"\n";

@@ -166,10 +166,11 @@ void require_memory(const data::Config& config, const InvertProblem& p) {
             fmt::format("{} cells and {} data take {:.2g} GB, this machine has {:.2g}", p.cells(),
                         p.input.survey.data.size(), static_cast<double>(bytes_of(p)) / 1e9,
                         static_cast<double>(has) / 1e9),
-            can_leave_out ? "larger cells, fewer periods or stations; or no Jacobian: "
-                            "inversion.equations = \"conjugate_gradients\" and posterior.method = "
-                            "\"none\""
-                          : "larger cells, fewer periods or stations")});
+            std::string("larger cells (columns are no wider than stations are apart, rows grow by "
+                        "mesh.growth), fewer periods or stations") +
+                (can_leave_out ? "; or no Jacobian: inversion.equations = \"conjugate_gradients\" "
+                                 "and posterior.method = \"none\""
+                               : ""))});
 }
 
 void check_model(const data::Config& config, const InvertProblem& p) {

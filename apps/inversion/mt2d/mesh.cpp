@@ -5,7 +5,11 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
+#include <cstddef>
+#include <optional>
+#include <utility>
 
 namespace tessera::apps::mt2d {
 
@@ -39,6 +43,32 @@ void require_sea(const data::Config& config, const Mt2dOptions& o, const Ground&
     if (!(ground.line.z[k] > 0)) refuse("the ground lies", ground.line.y[k], ground.line.z[k]);
 }
 
+namespace {
+
+/// Columns are no wider than the nearest station is far; nothing where mesh.cell_width is not more.
+std::optional<std::string> narrower_than_asked(const Mt2dOptions& o,
+                                               const inversion::SectionStations& stations) {
+  std::vector<double> y = stations.y;
+  std::sort(y.begin(), y.end());
+  std::size_t narrow = 0;
+  double least = HUGE_VAL, greatest = 0;
+  for (std::size_t k = 0; k < y.size() && o.cell_width; ++k) {
+    double gap = HUGE_VAL;
+    if (k > 0) gap = y[k] - y[k - 1];
+    if (k + 1 < y.size()) gap = std::min(gap, y[k + 1] - y[k]);
+    if (!(*o.cell_width > gap * (1 + 1e-3))) continue;
+    ++narrow;
+    least = std::min(least, gap), greatest = std::max(greatest, gap);
+  }
+  if (narrow == 0) return {};
+  return fmt::format(
+      "below {} of {} stations cells are narrower than mesh.cell_width, {:.4g} m: no wider than "
+      "the nearest station is far, {:.4g} to {:.4g} m",
+      narrow, y.size(), *o.cell_width, least, greatest);
+}
+
+}  // namespace
+
 inversion::SectionMesh mesh_of(const data::Config& config, const Mt2dOptions& o,
                                const Ground& ground, const inversion::SectionScales& scales,
                                const Fineness& fineness) {
@@ -59,7 +89,10 @@ inversion::SectionMesh mesh_of(const data::Config& config, const Mt2dOptions& o,
   if (o.sea_resistivity)
     m.sea = inversion::Sea2d{.floor = ground.line, .surface_m = 0, .ohm_m = *o.sea_resistivity};
   try {
-    return inversion::section_mesh(ground.stations, scales, m);
+    inversion::SectionMesh out = inversion::section_mesh(ground.stations, scales, m);
+    if (auto remark = narrower_than_asked(o, ground.stations))
+      out.remarks.push_back(*std::move(remark));
+    return out;
   } catch (const data::InputError&) {
     throw;
   } catch (const Error& e) {

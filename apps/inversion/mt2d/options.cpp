@@ -204,8 +204,8 @@ void add_ground(data::Options<Mt2dOptions>& o) {
 void add_mesh(data::Options<Mt2dOptions>& o) {
   using O = Mt2dOptions;
   o.add("mesh.cell_width", &O::cell_width,
-        {.doc = "Width of the cells below the stations; half the distance of neighbours if not "
-                "given.",
+        {.doc = "Width of the cells below the stations, in inversions at most the distance of "
+                "neighbours; half of that if not given.",
          .unit = "m",
          .above = 0,
          .max = no_more});

@@ -135,14 +135,19 @@ void check_prior(const data::Config& config, const InvertProblem& p) {
                       "prior.left below prior.right, m along the section")});
   const inversion::CellPoints points = points_of(p.mesh);
   const auto& [down, along] = std::tie(region.bounds[0], region.bounds[1]);
-  bool any = false;
-  for (std::size_t k = 0; k < points.at.size(); k += 2)
-    any = any || (points.at[k] > down[0] && points.at[k] < down[1] && points.at[k + 1] > along[0] &&
-                  points.at[k + 1] < along[1]);
+  bool any = false, any_along = false;
+  for (std::size_t k = 0; k < points.at.size(); k += 2) {
+    const bool within = points.at[k + 1] > along[0] && points.at[k + 1] < along[1];
+    any_along = any_along || within;
+    any = any || (within && points.at[k] > down[0] && points.at[k] < down[1]);
+  }
   if (!any)
     throw data::InputError(
         data::ExitCode::input_invalid,
-        {config.error(694, o.left || o.right ? "prior.left" : "prior.depth",
+        {config.error(694,
+                      !any_along && (o.left || o.right) ? "prior.left"
+                      : down[0] >= p.mesh.depth.back()  ? "prior.top"
+                                                        : "prior.depth",
                       fmt::format("the region, {:.4g} to {:.4g} m along the section and {:.4g} to "
                                   "{:.4g} m below the ground, holds no cell of the mesh, which "
                                   "reaches from {:.4g} to {:.4g} m and to {:.4g} m",
