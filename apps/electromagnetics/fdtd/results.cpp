@@ -107,8 +107,7 @@ void write_directions(const std::filesystem::path& folder, const MonitorResult& 
 void write_fields(const std::filesystem::path& folder, const MonitorResult& r) {
   if (r.coordinates.size() != 3 || r.coordinates[0].name != "z") return;
   data::make_folder(folder);
-  std::string collection =
-      "<?xml version=\"1.0\"?>\n<VTKFile type=\"Collection\" version=\"0.1\">\n<Collection>\n";
+  std::vector<data::PvdFile> files;
   const std::size_t points = r.coordinates[0].values.size() * r.coordinates[1].values.size() *
                              r.coordinates[2].values.size();
   if (points < 2) return;
@@ -138,11 +137,9 @@ void write_fields(const std::filesystem::path& folder, const MonitorResult& r) {
     }
     const std::string name = fmt::format("{}_{:04}.vtr", r.name, i);
     data::write_vtk_xml(folder / name, g);
-    collection += fmt::format("<DataSet timestep=\"{}\" part=\"0\" file=\"{}\"/>\n",
-                              data::number_text(r.axis.values[i]), name);
+    files.push_back({.time = r.axis.values[i], .name = name});
   }
-  data::write_file_atomically(folder / (r.name + ".pvd"),
-                              collection + "</Collection>\n</VTKFile>\n");
+  data::write_pvd(folder / (r.name + ".pvd"), files);
 }
 
 /// A pattern as a surface about the origin, a file for each frequency: its distance is the

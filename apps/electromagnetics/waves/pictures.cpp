@@ -27,17 +27,16 @@ void write_scene(const std::filesystem::path& folder, const Case& c) {
   if (pieces < 2)
     return data::write_vtk_xml(folder / "scene.vtr",
                                em::preview(scene, c.media, c.grid, {}, middle_of_band(c)));
-  std::string collection =
-      "<?xml version=\"1.0\"?>\n<VTKFile type=\"Collection\" version=\"0.1\">\n<Collection>\n";
+  std::vector<data::PvdFile> files;
   for (int q = 0; q < pieces; ++q) {
     const auto begin = static_cast<int>(std::int64_t{q} * planes / pieces),
                end = static_cast<int>(std::int64_t{q + 1} * planes / pieces);
     const std::string name = fmt::format("scene_{:04}.vtr", q);
     data::write_vtk_xml(folder / name, em::preview(scene, c.media, c.grid,
                                                    {axis, begin, end - begin}, middle_of_band(c)));
-    collection += fmt::format("<DataSet timestep=\"0\" part=\"{}\" file=\"{}\"/>\n", q, name);
+    files.push_back({.part = q, .name = name});
   }
-  data::write_file_atomically(folder / "scene.pvd", collection + "</Collection>\n</VTKFile>\n");
+  data::write_pvd(folder / "scene.pvd", files);
 }
 
 std::vector<std::filesystem::path> draw_scene(const std::filesystem::path& folder, const Case& c,

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // SVG 1.1 written directly, so that texts stay texts (searchable, editable) and equal figures give
 // equal bytes.
+#include "files/xml_text.h"
 #include "plot/canvas.h"
 #include "tessera/autodiff/error.h"
 
@@ -50,21 +51,6 @@ std::string points(std::span<const Point> list) {
   for (std::size_t i = 0; i < list.size(); ++i)
     out += (i ? " " : "") + num(list[i].x) + "," + num(list[i].y);
   return out + "\"";
-}
-
-std::string escape(const std::string& text) {
-  std::string out;
-  for (const char c : text) {
-    if (c == '&')
-      out += "&amp;";
-    else if (c == '<')
-      out += "&lt;";
-    else if (c == '>')
-      out += "&gt;";
-    else
-      out += c;
-  }
-  return out;
 }
 
 class SvgCanvas final : public Canvas {
@@ -129,12 +115,12 @@ class SvgCanvas final : public Canvas {
     for (const Run& run : parse_markup(markup)) {
       const double target = style.size * (run.level > 0 ? -kRaise : run.level < 0 ? kLower : 0);
       if (run.level == 0 && shifted == 0) {
-        out_ += escape(run.text);
+        out_ += xml_text(run.text);
         continue;
       }
       out_ += "<tspan dy=\"" + num(target - shifted) + "\"";
       if (run.level) out_ += " font-size=\"" + num(style.size * kScript) + "\"";
-      out_ += ">" + escape(run.text) + "</tspan>";
+      out_ += ">" + xml_text(run.text) + "</tspan>";
       shifted = target;
     }
     out_ += "</text>\n";

@@ -20,22 +20,6 @@ struct Entry {
   double time_ps;
 };
 
-/// As it stands between the quotes of an attribute.
-std::string xml_text(const std::string& text) {
-  std::string out;
-  for (const char c : text) {
-    if (c == '&')
-      out += "&amp;";
-    else if (c == '<')
-      out += "&lt;";
-    else if (c == '"')
-      out += "&quot;";
-    else
-      out += c;
-  }
-  return out;
-}
-
 class PvdWriter final : public TrajectoryWriter {
  public:
   explicit PvdWriter(const WriterSetup& w)
@@ -99,12 +83,10 @@ class PvdWriter final : public TrajectoryWriter {
   }
 
   void write_list() const {
-    std::string xml =
-        "<?xml version=\"1.0\"?>\n<VTKFile type=\"Collection\" version=\"0.1\">\n<Collection>\n";
+    std::vector<data::PvdFile> files;
     for (const Entry& e : entries_)
-      xml += fmt::format("<DataSet timestep=\"{}\" file=\"{}\"/>\n", e.time_ps,
-                         xml_text(frame_file(e.step).filename().string()));
-    data::write_file_atomically(path_, xml + "</Collection>\n</VTKFile>\n");
+      files.push_back({.time = e.time_ps, .name = frame_file(e.step).filename().string()});
+    data::write_pvd(path_, files);
   }
 
   /// Entries of our own list up to `last_step`; the files of the others are removed.

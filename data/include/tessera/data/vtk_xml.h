@@ -4,6 +4,7 @@
 
 #include <filesystem>
 #include <string>
+#include <vector>
 
 namespace tessera::data {
 
@@ -20,5 +21,14 @@ void write_vtk_xml(const std::filesystem::path& path, const PolyGrid& grid);
 /// Whether this build can write VTK XML, without loading VTK; `why_not` (if given) says what is
 /// missing.
 bool vtk_xml_available(std::string* why_not = nullptr);
+
+/// One of the files that a list names, seen from the list's folder.
+struct PvdFile {
+  double time = 0;  ///< what ParaView's time is: seconds, frequencies, steps
+  int part = 0;     ///< of those of one time, which are shown together
+  std::string name;
+};
+/// Writes a list of VTK XML files (.pvd) that ParaView opens as one, in one move.
+void write_pvd(const std::filesystem::path& path, const std::vector<PvdFile>& files);
 
 }  // namespace tessera::data
