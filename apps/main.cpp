@@ -144,8 +144,18 @@ data::ExitCode on_threads(const CommandLine& line) {
   return code;
 }
 
+/// A verb of the first rank alone. A solver of that may need MPI (PETSc), which starts and ends on
+/// all ranks together: the others start it, too, and wait for the first at its end.
+data::ExitCode on_first_rank(const CommandLine& line) {
+  try {
+    if (parallel::is_mpi_rank()) static_cast<void>(parallel::mpi_communicator());
+  } catch (const Error&) {  // there is no MPI, or the ranks are not its own: nobody is waited for
+  }
+  return is_first_rank() ? guarded(line) : data::ExitCode::ok;
+}
+
 data::ExitCode on_ranks(const CommandLine& line) {
-  if (!is_for_all_ranks(line.verb)) return is_first_rank() ? guarded(line) : data::ExitCode::ok;
+  if (!is_for_all_ranks(line.verb)) return on_first_rank(line);
   const auto refuse = [&](const std::string& why) {
     report({data::Diagnostic{.place = {"tessera", 0, 0, {}}, .message = why}}, line.json);
     return data::ExitCode::usage;

@@ -54,7 +54,7 @@ EigenResult solve(const SolverOperator& a, const EigenOptions& o) {
   const Session session;
   start_slepc();
   refuse_large(a);
-  const MPI_Comm comm = o.distributed ? PETSC_COMM_WORLD : PETSC_COMM_SELF;
+  const MPI_Comm comm = o.distributed ? MPI_COMM_WORLD : PETSC_COMM_SELF;
   const Words words(o.options);
   Handles h;
   assemble(a, comm, &h.a);

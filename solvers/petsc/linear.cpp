@@ -85,7 +85,7 @@ class Prepared final : public PreparedSolver {
       : a_(a),
         options_(o),
         direct_(is_direct(o)),
-        comm_(o.distributed || a.ranks ? PETSC_COMM_WORLD : PETSC_COMM_SELF) {
+        comm_(o.distributed || a.ranks ? MPI_COMM_WORLD : PETSC_COMM_SELF) {
     refuse_other_ranks();
     refuse_large(a);
     const bool kept = a.kind == SolverOperator::Kind::csr && !a.ranks && analyses(o);

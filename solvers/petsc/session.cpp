@@ -76,6 +76,12 @@ void start() {
   PetscInitialized(&running);
   if (running) return;
   start_alone();
+  // PETSc starts and ends on all ranks of its world together (the first reads the file of options
+  // for all). Where MPI runs, one rank may be alone with a solver: each is a world of its own.
+  // Where it does not, PETSc starts MPI, on all ranks together in any case.
+  int mpi = 0;
+  MPI_Initialized(&mpi);
+  if (mpi) PETSC_COMM_WORLD = MPI_COMM_SELF;
   PetscOptionsSetValue(nullptr, "-no_signal_handler", "true");
   if (PetscInitializeNoArguments()) throw Error("[petsc] PETSc does not start");
   PetscPushErrorHandler(keep_words, nullptr);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // One PETSc for the process: started with the first solver, finished at exit, called by one thread
-// at a time.
+// at a time. Solvers on all ranks are of MPI_COMM_WORLD: PETSC_COMM_WORLD may be this rank alone.
 #pragma once
 #include "petsc_plugin.h"
 

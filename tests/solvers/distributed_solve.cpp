@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Matrices whose rows lie on two ranks: MUMPS and GMRES with block Jacobi; solution, gradient and
 // Hessian times vector against the dense LU that each rank computes alone; eigenpairs and their
-// gradient likewise.   mpirun -n 2 distributed_solve
+// gradient likewise. Before, one rank solves alone.   mpirun -n 2 distributed_solve
 #include "tessera/autodiff/grad.h"
 #include "tessera/autodiff/ops.h"
 #include "tessera/solvers/eigenpairs.h"
@@ -56,6 +56,15 @@ int main(int argc, char** argv) {
     }
     if (rank == 0) std::printf("\n");
   };
+
+  // One rank may be alone with a solver, here the first of PETSc, while the others wait for it.
+  if (rank == 0) {
+    const Tensor two = 2.0 * eye(3), x = linear_solve(LinearOperator::dense(two), ones({3}),
+                                                      {.solver = solvers::mumps_lu()})
+                                             .x;
+    report("of the first rank alone", "", {distance(x, 0.5 * ones({3}))});
+  }
+  MPI_Barrier(MPI_COMM_WORLD);
 
   if (rank == 0) std::printf("errors of solution, gradient, Hessian times vector\n");
   for (const Problem& problem : kProblems) {

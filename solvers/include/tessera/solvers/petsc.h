@@ -11,7 +11,8 @@
 // The complex build of PETSc does all the work: real systems take twice the memory and up to four
 // times the time of a real build, single precision is computed in double. PETSc is loaded when the
 // first of these solvers is used; where it was not there at build time, using one throws Error and
-// names the package. PETSc's calls are made one at a time.
+// names the package. PETSc's calls are made one at a time. Where MPI runs, ranks may use solvers of
+// their own as they like, one without the others; those that are spread over ranks all together.
 //
 // In one process LU, Cholesky, ILU and ICC of a csr matrix analyse a pattern once: what served a
 // matrix that is gone serves the next of its pattern. Until then its factors stay in memory, at
