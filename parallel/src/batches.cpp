@@ -25,10 +25,9 @@ Tensor sum_of_branch(const Branch& b, const std::vector<Tensor>& of_parts, Index
   return left + sum_of_branch(b.half(1), of_parts, first, parts);
 }
 
-}  // namespace
-
-FlatFunction copies_for_parts(Communicator& c, const PartsOfRanks& held, std::size_t mine,
-                              std::size_t parameters) {
+/// Copies of as many parameters of inexact types.
+FlatFunction inexact_copies(Communicator& c, const PartsOfRanks& held, std::size_t mine,
+                            std::size_t parameters) {
   return custom_linear(
       [mine](const std::vector<Tensor>& p) {
         std::vector<Tensor> out;
@@ -76,6 +75,21 @@ FlatFunction copies_for_parts(Communicator& c, const PartsOfRanks& held, std::si
       });
 }
 
+}  // namespace
+
+std::vector<Tensor> copies_for_parts(Communicator& c, const PartsOfRanks& held, std::size_t mine,
+                                     const std::vector<Tensor>& parameters) {
+  std::vector<Tensor> inexact;
+  for (const Tensor& p : parameters)
+    if (is_inexact(p.dtype())) inexact.push_back(p);
+  const std::vector<Tensor> copies = inexact_copies(c, held, mine, inexact.size())(inexact);
+  std::vector<Tensor> out;
+  auto copy = copies.begin();
+  for (std::size_t k = 0; k < mine; ++k)
+    for (const Tensor& p : parameters) out.push_back(is_inexact(p.dtype()) ? *copy++ : p);
+  return out;
+}
+
 Tensor loss_of_batch(Communicator& c, const LossOfPart& loss, const std::vector<Tensor>& parameters,
                      const std::vector<Tensor>& batch, Index parts, SourceLine line) {
   const auto refuse = [&](const std::string& why) {
@@ -97,7 +111,7 @@ Tensor loss_of_batch(Communicator& c, const LossOfPart& loss, const std::vector<
   const auto me = static_cast<std::size_t>(c.rank());
   const Index first = held[me], mine = held[me + 1] - first;
   const std::vector<Tensor> copies =
-      copies_for_parts(c, held, static_cast<std::size_t>(mine), parameters.size())(parameters);
+      copies_for_parts(c, held, static_cast<std::size_t>(mine), parameters);
   std::vector<Tensor> losses;
   for (Index k = 0; k < mine; ++k) {
     const auto at = static_cast<std::size_t>(first + k);

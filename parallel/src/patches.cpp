@@ -54,10 +54,9 @@ struct TakePatches {
   }
   static Types operand_types(std::span<const Type> y, const Attributes* a) {
     const Patches& p = of(a);
-    if (y[0].shape.empty() || y[0].shape.back() != p.begin.back() ||
-        !contains(kInexact, y[0].dtype))
+    if (y[0].shape.empty() || y[0].shape.back() != p.begin.back() || !contains(kNumber, y[0].dtype))
       fail(transposed_name,
-           "takes floating [..., " + std::to_string(p.begin.back()) + "], got " + to_string(y[0]));
+           "takes numbers [..., " + std::to_string(p.begin.back()) + "], got " + to_string(y[0]));
     Shape out = y[0].shape;
     out.erase(out.size() - 1);
     for (const Index n : p.whole) out.push_back(n);

@@ -19,6 +19,7 @@ PatchesPtr patches(const Shape& whole, std::vector<Box> boxes);
 /// x [whole...] -> [elements of all boxes].
 Tensor taken(const PatchesPtr& p, const Tensor& x);
 /// The transpose: boxes added up in their order, beginning with the first; 0 where there are none.
+/// Not of bool.
 Tensor put_back(const PatchesPtr& p, const Tensor& row);
 
 }  // namespace tessera::parallel

@@ -51,7 +51,7 @@ std::vector<Type> types_of(const std::vector<Tensor>& x) {
 /// The transpose adds up those of all ranks in the order of the parts.
 Tensor taken_by_ranks(Communicator& c, const PatchesPtr& mine, const PatchesPtr& all,
                       const PartsOfRanks& rows, const Tensor& image) {
-  if (!contains(kInexact, image.dtype())) return taken(mine, image);
+  if (!is_inexact(image.dtype())) return taken(mine, image);
   return custom_linear(
       [mine](const std::vector<Tensor>& x) { return std::vector{taken(mine, x[0])}; },
       [&c, all, rows](const std::vector<Tensor>& ct) {
@@ -61,11 +61,15 @@ Tensor taken_by_ranks(Communicator& c, const PatchesPtr& mine, const PatchesPtr&
 /// The other way: parts that do not overlap make a result that is the same on all ranks.
 Tensor put_by_ranks(Communicator& c, const PatchesPtr& mine, const PatchesPtr& all,
                     const PartsOfRanks& rows, const Tensor& row) {
-  return custom_linear(
-      [&c, all, rows](const std::vector<Tensor>& x) {
-        return std::vector{put_back(all, all_gather(c, rows, x[0]))};
-      },
-      [mine](const std::vector<Tensor>& ct) { return std::vector{taken(mine, ct[0])}; })({row})[0];
+  if (row.dtype() == Dtype::boolean)
+    return cast(put_by_ranks(c, mine, all, rows, cast(row, Dtype::u8)), Dtype::boolean);
+  const auto put = [&c, all, rows](const std::vector<Tensor>& x) {
+    return std::vector{put_back(all, all_gather(c, rows, x[0]))};
+  };
+  if (!is_inexact(row.dtype())) return put({row})[0];
+  return custom_linear(put, [mine](const std::vector<Tensor>& ct) {
+    return std::vector{taken(mine, ct[0])};
+  })({row})[0];
 }
 
 /// Boxes of all parts, those of this rank, and where those of each rank begin among the elements.
@@ -105,7 +109,7 @@ PartsOfImage results_of_parts(Communicator& c, const FunctionOfImages& f,
   std::vector<tessera::Cut> cuts;
   for (const Box& b : out.parts.boxes) cuts.push_back(cut_image(traced, b));
   const std::vector<Tensor> copies =
-      copies_for_parts(c, out.held, static_cast<std::size_t>(mine), parameters.size())(parameters);
+      copies_for_parts(c, out.held, static_cast<std::size_t>(mine), parameters);
   std::vector<Tensor> rows;
   std::vector<DealtPatches> dealt;
   for (std::size_t i = 0; i < images.size(); ++i) {

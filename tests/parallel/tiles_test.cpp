@@ -353,5 +353,48 @@ TEST(Tiles, IntegerImagesAreTakenAsTheyAre) {
   });
 }
 
+/// The derivative of sum(k w x) in w is k times the sum of 0 ... 107: 3 x 5778, without rounding.
+TEST(Tiles, CountersStandBesideTheWeights) {
+  struct Scaled {
+    Tensor weight, count;
+    TESSERA_TREE(weight, count)
+  };
+  const Tensor x = reshape(arange(108, Dtype::f64), {12, 9}), count = scalar(3, Dtype::i32);
+  const auto f = [](const Scaled& m, const Leaves& i) {
+    return cast(m.count, Dtype::f64) * m.weight * i[0];
+  };
+  const auto slope = [&](Communicator& c, Index tile) {
+    return grad([&](const Tensor& w) {
+      return tiled_sum(c, f, {{3, 4}, tile})(Scaled{w, count}, Leaves{x});
+    })(Tensor(0.5));
+  };
+  Communicator one = alone();
+  EXPECT_EQ(slope(one, 1).item(), 3.0 * 5778.0);
+  expect_bits_of_parts([&](Communicator& c, Index tile) { return Leaves{slope(c, tile)}; });
+}
+
+TEST(Tiles, ResultsOfAnyTypeAreThoseOfTheWholeCall) {
+  const Tensor x = normal(random_key(12), {12, 9}), two = Tensor(2.0);
+  for (const Dtype t : {Dtype::boolean, Dtype::u8, Dtype::i32, Dtype::i64, Dtype::u32}) {
+    const auto labels = [t](const Tensor& v, const Leaves& i) {
+      return cast(cast(abs(v * i[0]), Dtype::i64), t);
+    };
+    const Tensor whole = labels(two, {x});
+    const double all = sum(cast(whole, Dtype::f64)).item();
+    for (const int ranks : {1, 2, 5})
+      run_ranks(ranks, [&](Communicator& c) {
+        const auto f = tiled(c, labels, {{3, 4}});
+        const Tensor y = f(two, Leaves{x});
+        if (y.type() != whole.type()) throw Error("got " + to_string(y.type()));
+        if (!equal_bits(cast(y, Dtype::f64), cast(whole, Dtype::f64))) throw Error("other labels");
+        // Labels do not move: what they weigh does.
+        const auto weighed = [&](const Tensor& v) {
+          return v * sum(cast(f(v, Leaves{x}), Dtype::f64));
+        };
+        if (grad(weighed)(two).item() != all) throw Error("labels have a derivative");
+      });
+  }
+}
+
 }  // namespace
 }  // namespace tessera::parallel

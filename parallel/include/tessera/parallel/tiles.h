@@ -57,7 +57,8 @@ Parts strips_of(const Shape& result, const Tiling& t);
 /// ranks.
 PartsOfRanks deal_tiles(const Parts& parts, int ranks);
 
-/// What `tiled` is made of: the same for a list of parameters. The result is an array of any axes.
+/// What `tiled` is made of: the same for a list of parameters. The result is an array of any axes
+/// and type; integers and bool, of results, images and parameters, have no derivatives.
 using FunctionOfImages =
     std::function<Tensor(const std::vector<Tensor>& parameters, const std::vector<Tensor>& images)>;
 Tensor image_in_parts(Communicator& c, const FunctionOfImages& f,
