@@ -14,6 +14,7 @@
 #include <cmath>
 #include <cstdlib>
 #include <functional>
+#include <limits>
 #include <string>
 
 using namespace tessera;
@@ -47,6 +48,18 @@ TEST(Checkpoint, RevolveRunsTheFewestSteps) {
       EXPECT_EQ(recomputed_steps(Checkpoint::revolve(s), n), least[s][n])
           << n << " steps, " << s << " snapshots";
   EXPECT_EQ(recomputed_steps(Checkpoint::revolve(16), 10000), 44015);
+}
+
+// With a snapshot for each state no step runs twice: n adjoints, n stores, and n - 1 times a step
+// forward and a state back.
+TEST(Checkpoint, MoreSnapshotsThanStepsRunNoStepTwice) {
+  constexpr Index n = 200'000;
+  for (const Index s : {n, std::numeric_limits<Index>::max()}) {
+    const auto actions = checkpoint_schedule(Checkpoint::revolve(s), n);
+    EXPECT_EQ(std::ssize(actions), 4 * n - 2);
+    EXPECT_EQ(recomputed_steps(Checkpoint::schedule(actions), n), n - 1);  // which checks it
+  }
+  EXPECT_EQ(recomputed_steps(Checkpoint::online(Index{1} << 30), 5), 4);
 }
 
 TEST(Checkpoint, SchedulesReverseEveryStep) {

@@ -162,6 +162,24 @@ TEST(DryRun, LoopsCountTheirSteps) {
   EXPECT_NE(w.notes[0].find("while: its steps are not known"), std::string::npos) << w.notes[0];
 }
 
+TEST(DryRun, AWhileCountsAsOneStepWhateverItsCheckpoints) {
+  // Three squarings of 1.2: x^8.
+  const auto slope = [](const Checkpoint& p) {
+    return grad([p](const Tensor& x) {
+      return while_loop([](const Tensor& c) { return c < 3.0; },
+                        [](const Tensor& c) { return c * c; }, x, {.checkpoint = p});
+    });
+  };
+  const Checkpoint two = Checkpoint::revolve(2),
+                   listed = Checkpoint::schedule(checkpoint_schedule(two, 3));
+  EXPECT_NEAR(slope(listed)(Tensor(1.2)).item(), 8 * std::pow(1.2, 7), 1e-13);
+  const Tensor x = stand_in({Dtype::f64, {}});
+  const DryRun d = dryrun(slope(listed), x), one = dryrun(slope(two), x);
+  EXPECT_EQ(d.flops, one.flops);
+  EXPECT_EQ(d.notes, one.notes);
+  EXPECT_FALSE(d.notes.empty());
+}
+
 TEST(DryRun, Edges) {
   const DryRun empty =
       dryrun([](const Tensor& x) { return sum(exp(x)); }, stand_in({Dtype::f64, {0, 7}}));

@@ -49,8 +49,10 @@ Held held_by(const std::vector<CheckpointAction>& actions) {
 Cost cost_of_loop(const Loop& l) {
   const Index n = l.condition ? 1 : l.length;
   const auto& s = l.sweeps;
+  // A list that is given for a while reverses all the steps that it will have.
+  const bool listed = l.condition && l.checkpoint.kind == Checkpoint::Kind::schedule;
   const bool reversed = s.size() == 2 && s[0].reverse != s[1].reverse && s[0].n_kept > 0 &&
-                        l.checkpoint.kind != Checkpoint::Kind::all;
+                        l.checkpoint.kind != Checkpoint::Kind::all && !listed;
   Held h{.taped = static_cast<double>(n), .tapes = static_cast<double>(n)};
   if (reversed) h = held_by(checkpoint_schedule(l.checkpoint, n));
   Cost all;

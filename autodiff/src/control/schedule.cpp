@@ -32,25 +32,36 @@ Index split(Index steps, Index s) {
 }
 
 /// Reverses steps begin ... end-1; the state is `begin`, which lies in `slot`. Slots after it are
-/// free.
+/// free. Stretches begun, up to one for each snapshot, lie in a list.
 void revolve(Index begin, Index end, Index snapshots, int slot, Actions& out) {
-  while (end - begin > 1) {
-    if (snapshots == 1) {
-      for (Index k = end - 1; k > begin; --k) {
-        out.push_back({ActionKind::advance, begin, k});
-        out.push_back({ActionKind::adjoint, k, k});
-        out.push_back({ActionKind::restore, begin, begin, slot});
-      }
-      break;
+  struct Open {
+    Index begin, end, snapshots;
+    int slot;
+  };
+  std::vector<Open> open{{begin, end, snapshots, slot}};
+  while (!open.empty()) {
+    const Open now = open.back();
+    const Index steps = now.end - now.begin;
+    if (steps > 1 && now.snapshots > 1) {
+      const Index middle = now.begin + split(steps, std::min(now.snapshots, steps));
+      out.push_back({ActionKind::advance, now.begin, middle});
+      out.push_back({ActionKind::store, middle, middle, now.slot + 1});
+      open.back().end = middle;
+      open.push_back({middle, now.end, now.snapshots - 1, now.slot + 1});
+      continue;
     }
-    const Index middle = begin + split(end - begin, snapshots);
-    out.push_back({ActionKind::advance, begin, middle});
-    out.push_back({ActionKind::store, middle, middle, slot + 1});
-    revolve(middle, end, snapshots - 1, slot + 1, out);
-    out.push_back({ActionKind::restore, begin, begin, slot});
-    end = middle;
+    for (Index k = now.end - 1; k > now.begin; --k) {
+      out.push_back({ActionKind::advance, now.begin, k});
+      out.push_back({ActionKind::adjoint, k, k});
+      out.push_back({ActionKind::restore, now.begin, now.begin, now.slot});
+    }
+    if (steps > 0) out.push_back({ActionKind::adjoint, now.begin, now.begin});
+    open.pop_back();
+    if (!open.empty()) {
+      const Open& before = open.back();
+      out.push_back({ActionKind::restore, before.begin, before.begin, before.slot});
+    }
   }
-  if (end > begin) out.push_back({ActionKind::adjoint, begin, begin});
 }
 
 void need_positive(const char* policy, Index value) {
@@ -153,10 +164,10 @@ void OnlinePlacement::reverse(Index n, Actions& out) const {
     Actions stretch;
     revolve(from.state, end, limit_ - static_cast<Index>(kept.size()) + 1, 0, stretch);
     // Within a stretch, slot 0 is that of its start, and the others are those that nothing holds.
+    int most = 0;
+    for (const Action& a : stretch) most = std::max(most, a.slot);
     std::vector<int> names = {from.slot};
-    for (int s = 0; s < static_cast<int>(limit_) &&
-                    names.size() < 1 + static_cast<std::size_t>(limit_) - kept.size();
-         ++s)
+    for (int s = 0; static_cast<int>(names.size()) <= most; ++s)
       if (std::none_of(kept.begin(), kept.end(), [&](const Kept& k) { return k.slot == s; }))
         names.push_back(s);
     out.push_back({ActionKind::restore, from.state, from.state, from.slot});
