@@ -253,6 +253,30 @@ TEST(AttentionBlocks, NamesWhatDoesNotFit) {
   EXPECT_EQ(attention(cast(x, Dtype::f32), x, x).dtype(), Dtype::f64);
 }
 
+// Of one query and a mask for six there is one result, not six.
+TEST(AttentionBlocks, AMaskAddsNoHeadsQueriesOrKeys) {
+  const Tensor q = ones({2, 1, 3}), k = ones({4, 1, 3}), v = ones({4, 1, 2});
+  for (const Dtype t : {Dtype::f64, Dtype::boolean}) {
+    const auto under = [&](const Tensor& q, const Shape& s) {
+      return attention(q, k, v, {.mask = cast(ones(s), t)});
+    };
+    for (const Shape& s : {Shape{5, 2, 4}, Shape{6, 4}, Shape{2, 5}, Shape{3}}) {
+      const std::string text = message_of([&] { under(q, s); });
+      EXPECT_NE(text.find("[attention] a mask has axes [..., heads, queries, keys], here [..., "
+                          "1,2,4] or 1 in their place, got " +
+                          to_string(Type{t, s})),
+                std::string::npos)
+          << text;
+    }
+    EXPECT_NE(message_of([&] {
+                under(slice(q, 0, 0, 1), {6, 4});
+              }).find("1,1,4]"),
+              std::string::npos);
+    EXPECT_EQ(under(q, {3, 1, 1, 4}).shape(), (Shape{3, 2, 1, 2}));
+    EXPECT_EQ(under(q, {2, 1}).shape(), (Shape{2, 1, 2}));
+  }
+}
+
 TEST(AttentionBlocks, AMaskOfAnotherPrecisionChangesNone) {
   const Tensor q = cast(ones({2, 1, 4}), Dtype::f32);
   EXPECT_EQ(attention(q, q, q, {.mask = zeros({2, 2})}).dtype(), Dtype::f32);

@@ -365,9 +365,20 @@ AttentionPart attention_part(Arg q_arg, Arg k_arg, Arg v_arg, const AttentionOpt
     }
   };
   for (const Tensor& y : x) meet(y, 3);
-  if (o.mask) meet(*o.mask, std::min(3, o.mask->ndim()));
-  if (o.mask && is_complex(o.mask->dtype()))
-    fail(op, "a mask is of truth values or real numbers, got " + to_string(o.mask->type()), line);
+  const Shape scores{q.dim(-2), q.dim(-3), k.dim(-3)};
+  if (o.mask) {
+    const int own = std::min(3, o.mask->ndim());
+    meet(*o.mask, own);
+    for (int d = -own; d < 0; ++d)
+      if (o.mask->dim(d) != 1 && o.mask->dim(d) != scores[3 + d])
+        fail(op,
+             "a mask has axes [..., heads, queries, keys], here [..., " +
+                 to_string(scores).substr(1) + " or 1 in their place, got " +
+                 to_string(o.mask->type()),
+             line);
+    if (is_complex(o.mask->dtype()))
+      fail(op, "a mask is of truth values or real numbers, got " + to_string(o.mask->type()), line);
+  }
   for (Tensor& y : x) {
     Shape s = lead;
     for (int d = -3; d < 0; ++d) s.push_back(y.dim(d));
@@ -382,7 +393,7 @@ AttentionPart attention_part(Arg q_arg, Arg k_arg, Arg v_arg, const AttentionOpt
   Tensors in{q, k, v};
   if (o.mask) {
     Shape s = lead;
-    s.push_back(q.dim(-2)), s.push_back(q.dim(-3)), s.push_back(k.dim(-3));
+    for (const Index n : scores) s.push_back(n);
     in.push_back(broadcast_to(*o.mask, s));
   }
   std::vector<const Tensor*> operands;
