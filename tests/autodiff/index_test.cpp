@@ -3,6 +3,7 @@
 // Indexing, order, running sums, random numbers and statistics as users call them.
 #include "error_text.h"
 #include "tessera/autodiff/grad.h"
+#include "tessera/autodiff/jit.h"
 #include "tessera/autodiff/ops.h"
 
 #include <gtest/gtest.h>
@@ -68,6 +69,31 @@ TEST(Index, BlocksThatMove) {
                   return sum(square(dynamic_slice(z, at, {2, 2})));
                 })(x)),
                 {0, 0, 0, 0, 0, 0, 12, 14, 0, 0, 20, 22});
+}
+
+TEST(Index, ABlockThatLeavesSaysOnWhichAxis) {
+  const Tensor x = zeros({3, 4});
+  const auto at = [](std::int64_t row, std::int64_t column) {
+    return tensor<std::int64_t>({row, column});
+  };
+  const auto block = [&](Tensor starts) { return dynamic_slice(x, starts, {2, 2}); };
+  const std::string why =
+      "dynamic_slice: the block [2,2] does not lie inside of f64[3,4]; it may begin at [0,0] ... "
+      "[1,2] (the condition is false at ";
+  const auto says = [](const std::string& text, const std::string& part) {
+    EXPECT_NE(text.find(part), std::string::npos) << text;
+  };
+  says(message_of([&] { block(at(2, 2)); }), why + "[0] of [2])");
+  says(message_of([&] { block(at(0, -1)); }), why + "[1] of [2])");
+  says(message_of([&] { jit(block)(at(2, 2)); }), why + "[0] of [2])");
+  says(message_of([&] { vmap(block)(stack({at(0, 0), at(1, 3)})); }), why + "[1,1] of [2,2])");
+  says(message_of([&] {
+         dynamic_update(x, ones({1, 4}), at(0, 1));
+       }),
+       "dynamic_update: the block [1,4] does not lie inside of f64[3,4]");
+  // Blocks without elements lie somewhere, too.
+  EXPECT_EQ(dynamic_slice(x, at(3, 2), {0, 2}).shape(), (Shape{0, 2}));
+  EXPECT_THROW(dynamic_slice(x, at(9, -7), {0, 2}), Error);
 }
 
 TEST(Index, PositionsOfNonzero) {

@@ -4,6 +4,7 @@
 #include "../base/context.h"
 #include "../core/tensor_internal.h"
 #include "tessera/autodiff/ops.h"
+#include "tessera/autodiff/ops/flow.h"
 #include "tessera/autodiff/ops/index.h"
 #include "tessera/autodiff/primitive.h"
 
@@ -19,8 +20,7 @@ int axis_of(const char* op, int axis, const Tensor& t, SourceLine line) {
 }
 
 /// A block of x seen as rows: x as [rows, width] and the row number of every row of the block, i64
-/// [sizes before the axes that the block spans whole]. A row outside of x gets -1, which gather and
-/// scatter refuse.
+/// [sizes before the axes that the block spans whole]; throws where it does not lie inside of x.
 struct Block {
   Shape flat;
   Tensor rows;
@@ -42,14 +42,18 @@ Block block_of(const char* op, const Tensor& x, const Tensor& starts, const Shap
   for (int d = split; d < n; ++d) width *= x.shape()[d];
   for (int d = 0; d < split; ++d) rows *= x.shape()[d];
   const Tensor first = cast(starts, Dtype::i64);
-  Tensor at = zeros({}, Dtype::i64), inside = scalar(1.0, Dtype::boolean);
-  for (int d = 0; d < n; ++d) {
-    const Tensor start = select(first, 0, d);
-    inside = logical_and(
-        inside, logical_and(less_equal(0, start), less_equal(start, x.shape()[d] - sizes[d])));
-    if (d < split) at = expand_dims(at * x.shape()[d], -1) + (start + arange(sizes[d]));
-  }
-  return {{rows, width}, tessera::where(inside, at, -1)};
+  Tensor at = zeros({}, Dtype::i64);
+  for (int d = 0; d < split; ++d)
+    at = expand_dims(at * x.shape()[d], -1) + (select(first, 0, d) + arange(sizes[d]));
+  Shape last = x.shape();
+  for (int d = 0; d < n; ++d) last[d] -= sizes[d];
+  const Tensor inside = logical_and(
+      less_equal(0, first), less_equal(first, from_span<Index>({last.begin(), last.end()}, {n})));
+  return {{rows, width},
+          check(Arg(at, line), inside,
+                std::string(op) + ": the block " + to_string(sizes) + " does not lie inside of " +
+                    to_string(x.type()) + "; it may begin at " + to_string(Shape::filled(n, 0)) +
+                    " ... " + to_string(last))};
 }
 
 }  // namespace
