@@ -360,6 +360,17 @@ TEST(Ode, FailuresAreSeen) {
               odeint(decay, ones({2}), tensor({0.0, 1.0}), {.method = OdeMethod::rk4});
             }).find("steps"),
             std::string::npos);
+  // As of (t1 - t0) / dt where times fall.
+  for (const OdeAdjoint adjoint : {OdeAdjoint::discrete, OdeAdjoint::continuous}) {
+    const auto said_of = [&](OdeOptions o) {
+      o.adjoint = adjoint;
+      return message([&] { odeint(decay, ones({2}), tensor({1.0, 0.0}), o); });
+    };
+    EXPECT_NE(said_of({.steps = -3}).find("OdeOptions::steps"), std::string::npos);
+    EXPECT_NE(said_of({.steps = -3}).find("got -3"), std::string::npos);
+    EXPECT_NE(said_of({.max_steps = 0}).find("max_steps is 1 or more, got 0"), std::string::npos);
+    EXPECT_NE(said_of({.max_steps = -1}).find("max_steps is 1 or more"), std::string::npos);
+  }
   EXPECT_NE(message([&] {
               odeint([](const Tensor&, const Tensor& v) { return sum(v); }, ones({2}),
                      tensor({0.0, 1.0}));

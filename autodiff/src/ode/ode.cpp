@@ -38,7 +38,14 @@ OdeSolution<std::vector<Tensor>> odeint_flat(const FlatFunction& f, const std::v
   for (const Tensor& y : y0)
     if (!is_inexact(y.dtype()))
       fail(op, "the state holds a " + to_string(y.type()) + "; cast it to a floating type");
-  if (o.method == OdeMethod::rk4 && o.steps < 1)
+  if (o.steps < 0)
+    fail(op,
+         "OdeOptions::steps is the number of equal steps between two times, 0 where tolerances "
+         "ask for them; got " +
+             std::to_string(o.steps));
+  if (o.max_steps < 1)
+    fail(op, "OdeOptions::max_steps is 1 or more, got " + std::to_string(o.max_steps));
+  if (o.method == OdeMethod::rk4 && o.steps == 0)
     fail(op,
          "rk4 has no error estimate: give OdeOptions::steps, the number of equal steps between two "
          "times");
