@@ -146,6 +146,8 @@ TEST(ConvVae, TrainsWithItsStatistics) {
   const nn::NormalCode third{slice(one.code.mean, 0, 2, 3), slice(one.code.log_variance, 0, 2, 3)};
   EXPECT_EQ(slice(one.code.sample(keys), 0, 2, 3).to_vector(),
             third.sample(slice(keys, 0, 2, 3)).to_vector());
+  EXPECT_NE(message_of([&] { third.sample(keys); }).find("a key for each sample of f64[1,16]"),
+            std::string::npos);
 }
 
 /// Sections: the layers are those of columns along both axes.

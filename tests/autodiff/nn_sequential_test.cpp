@@ -108,6 +108,10 @@ TEST(Sequential, DropsBySampleWhateverTheBatch) {
   const Tensor kept = cast(all > 0, Dtype::f64);
   EXPECT_NEAR(mean(kept).item(), 0.375, 5 * 0.0063);
   EXPECT_DOUBLE_EQ(max(all).item(), 1 / 0.375);
+  // One key for all, and keys of other samples.
+  for (const Tensor& other : {random_key(2), split_key(random_key(2), 5)})
+    EXPECT_NE(message_of([&] { net.train(x, other); }).find("a key for each sample of f64[6,1000]"),
+              std::string::npos);
 }
 
 /// Every kind that reads windows, with the shapes that it really gives.

@@ -193,6 +193,36 @@ TEST(Dropout, KeepsTheMeanAndDrawsByItsKey) {
             std::string::npos);
 }
 
+// A stack of keys draws a stack of arrays: what is of one shape is drawn from one key.
+TEST(Keys, LayersTakeOneEach) {
+  const Tensor keys = split_key(random_key(1), 3), x = ones({3, 4});
+  const auto refused = [](auto draws) {
+    const std::string text = message_of(draws);
+    EXPECT_NE(text.find("takes one key, u32[2], got u32[3,2]"), std::string::npos) << text;
+  };
+  for (const double rate : {0.0, 0.5}) refused([&] { nn::dropout(x, rate, keys); });
+  refused([&] { nn::linear(keys, 4, 2); });
+  refused([&] { nn::mlp(keys, {4, 2, 1}); });
+  refused([&] { nn::embedding(keys, 4, 2); });
+  refused([&] { nn::conv(keys, {3}, 1, 1); });
+  refused([&] { nn::conv_transpose(keys, {3}, 1, 1); });
+  refused([&] { nn::gru(keys, 4, 2); });
+  refused([&] { nn::multi_head_attention(keys, 4, 2); });
+  refused([&] { nn::transformer_block(keys, 4, 2); });
+  refused([&] { nn::transformer_block(random_key(1), 4, 2, 0.5).train(x, keys); });
+  refused([&] { nn::gpt(keys); });
+  const nn::Gpt g = nn::gpt(random_key(1), {.words = 3, .width = 4, .heads = 2, .blocks = 1});
+  refused([&] { g.train(zeros({2}, Dtype::i64), keys); });
+  refused([&] { nn::unet(keys, 1, 1); });
+  refused([&] { nn::conv_vae(keys); });
+  refused([&] { nn::edge_network(keys); });
+  refused([&] { nn::sequential(keys, {{.width = 2}}, {4}); });
+  const Tensor each = vmap([](Tensor v, Tensor k) { return nn::dropout(v, 0.5, k); })(x, keys);
+  EXPECT_EQ(each.shape(), x.shape());
+  EXPECT_EQ(select(each, 0, 1).to_vector(),
+            nn::dropout(ones({4}), 0.5, select(keys, 0, 1)).to_vector());
+}
+
 TEST(Losses, RefuseWhatDoesNotFit) {
   // A column beside a row would be a table of differences, and its mean a number all the same.
   EXPECT_NE(message_of([] {

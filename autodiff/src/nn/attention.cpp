@@ -2,6 +2,7 @@
 #include "tessera/autodiff/nn/attention.h"
 
 #include "../base/context.h"
+#include "keys.h"
 #include "tessera/autodiff/error.h"
 #include "tessera/autodiff/ops.h"
 
@@ -62,7 +63,7 @@ MultiHeadAttention multi_head_attention(const Tensor& key, Index width, Index he
   if (heads < 1 || width < 1 || width % heads != 0)
     fail("multi_head_attention", std::to_string(width) + " features are not " +
                                      std::to_string(heads) + " heads of one size");
-  const Tensor keys = split_key(key, 2);
+  const Tensor keys = split_key(one_key("multi_head_attention", key), 2);
   return {linear(select(keys, 0, 0), width, 3 * width, o),
           linear(select(keys, 0, 1), width, width, o), heads};
 }
@@ -77,7 +78,7 @@ Tensor TransformerBlock::operator()(Arg x, const AttentionOptions& o) const {
 Tensor TransformerBlock::train(Arg x, const Tensor& key, const AttentionOptions& o) const {
   const detail::CalledAt called(x.line);
   const Tensor in = with_tokens("transformer_block", x, before_attention.gain.size());
-  const Tensor keys = split_key(key, 2);
+  const Tensor keys = split_key(one_key("transformer_block", key), 2);
   const Tensor y =
       in + nn::dropout(attention(before_attention(in), o), dropout, select(keys, 0, 0));
   return y + nn::dropout(mlp(before_mlp(y)), dropout, select(keys, 0, 1));
@@ -85,7 +86,7 @@ Tensor TransformerBlock::train(Arg x, const Tensor& key, const AttentionOptions&
 
 TransformerBlock transformer_block(const Tensor& key, Index width, Index heads, double dropout,
                                    const LinearOptions& o) {
-  const Tensor keys = split_key(key, 2);
+  const Tensor keys = split_key(one_key("transformer_block", key), 2);
   return {layer_norm(width, o.dtype), multi_head_attention(select(keys, 0, 0), width, heads, o),
           layer_norm(width, o.dtype),
           mlp(select(keys, 0, 1), {width, 4 * width, width},

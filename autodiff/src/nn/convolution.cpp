@@ -2,6 +2,7 @@
 #include "tessera/autodiff/nn/convolution.h"
 
 #include "../base/context.h"
+#include "keys.h"
 #include "tessera/autodiff/error.h"
 #include "tessera/autodiff/ops.h"
 #include "tessera/autodiff/ops/window.h"
@@ -23,7 +24,7 @@ Conv drawn(const char* layer, const Tensor& key, const Shape& size, Index in, In
   if (in < 1 || out < 1 || o.groups < 1 || in % o.groups != 0 || out % o.groups != 0)
     fail(layer, std::to_string(in) + " channels in and " + std::to_string(out) + " out are not " +
                     std::to_string(o.groups) + " groups of one size");
-  const Tensor keys = split_key(key, 2);
+  const Tensor keys = split_key(one_key(layer, key), 2);
   Shape w = size;
   w.push_back(in / o.groups), w.push_back(out);
   const Fans fans{size.count() * (in / o.groups), size.count() * (out / o.groups)};

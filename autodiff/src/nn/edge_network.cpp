@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "../base/context.h"
+#include "keys.h"
 #include "tessera/autodiff/error.h"
 #include "tessera/autodiff/grad.h"
 #include "tessera/autodiff/nn/models.h"
@@ -59,7 +60,7 @@ std::pair<Tensor, Tensor> EdgeNetwork::energy_and_forces(Arg kinds, Arg position
 EdgeNetwork edge_network(const Tensor& key, const EdgeNetworkOptions& o) {
   if (o.species < 1 || o.width < 1 || o.blocks < 0 || o.basis < 2 || !(o.cutoff > 0))
     fail("edge_network", "takes species and width from 1, a basis from 2 and a cut-off above 0");
-  const Tensor keys = split_key(key, 2 + 3 * o.blocks);
+  const Tensor keys = split_key(one_key("edge_network", key), 2 + 3 * o.blocks);
   Index next = 0;
   const auto another = [&] { return select(keys, 0, next++); };
   const MlpOptions m{.activation = Activation::silu, .linear = {.dtype = o.dtype}};

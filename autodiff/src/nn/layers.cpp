@@ -2,6 +2,7 @@
 #include "tessera/autodiff/nn/layers.h"
 
 #include "../base/context.h"
+#include "keys.h"
 #include "tessera/autodiff/error.h"
 #include "tessera/autodiff/ops.h"
 
@@ -45,7 +46,7 @@ Tensor Linear::operator()(Arg x) const {
 Linear linear(const Tensor& key, Index in, Index out, const LinearOptions& o) {
   if (in < 0 || out < 0)
     fail("linear", std::to_string(in) + " features in, " + std::to_string(out) + " out");
-  const Tensor keys = split_key(key, 2);
+  const Tensor keys = split_key(one_key("linear", key), 2);
   const Fans fans{in, out};
   Linear l{o.weights(select(keys, 0, 0), {in, out}, fans, o.dtype), std::nullopt};
   if (o.bias) l.b = o.biases(select(keys, 0, 1), {out}, fans, o.dtype);
@@ -64,7 +65,7 @@ Mlp mlp(const Tensor& key, const std::vector<Index>& widths, const MlpOptions& o
   if (widths.size() < 2)
     fail("mlp", "takes the features in, of each hidden layer, and out; got " +
                     std::to_string(widths.size()) + " numbers");
-  const Tensor keys = split_key(key, static_cast<Index>(widths.size()) - 1);
+  const Tensor keys = split_key(one_key("mlp", key), static_cast<Index>(widths.size()) - 1);
   Mlp m{{}, o.activation, o.last};
   for (std::size_t k = 0; k + 1 < widths.size(); ++k)
     m.layers.push_back(
@@ -78,7 +79,7 @@ Tensor Embedding::operator()(Arg i) const {
 }
 
 Embedding embedding(const Tensor& key, Index n, Index width, Dtype dtype) {
-  return {normal(key, {n, width}, dtype)};
+  return {normal(one_key("embedding", key), {n, width}, dtype)};
 }
 
 Tensor LayerNorm::operator()(Arg x) const {
@@ -151,6 +152,7 @@ Tensor dropout(Arg x, double rate, const Tensor& key) {
   const Tensor t = operand("dropout", x);
   if (!(rate >= 0 && rate < 1))
     fail("dropout", "a rate of " + std::to_string(rate) + " is not in [0, 1)", x.line);
+  one_key("dropout", key);
   if (rate == 0) return t;
   const Dtype real = size_of(t.dtype()) == 4 ? Dtype::f32 : Dtype::f64;
   return where(uniform(key, t.shape(), real) < rate, 0, t / (1 - rate));

@@ -2,6 +2,7 @@
 #include "tessera/autodiff/nn/models.h"
 
 #include "../base/context.h"
+#include "keys.h"
 #include "tessera/autodiff/error.h"
 #include "tessera/autodiff/ops.h"
 
@@ -17,7 +18,9 @@ struct Keys {
   Index next = 0;
   Tensor operator()() { return select(all, 0, next++); }
 };
-Keys keys_of(const Tensor& key, std::size_t n) { return {split_key(key, static_cast<Index>(n))}; }
+Keys keys_of(const char* model, const Tensor& key, std::size_t n) {
+  return {split_key(one_key(model, key), static_cast<Index>(n))};
+}
 
 Initializer small_normal(double deviation) {
   return [deviation](const Tensor& key, const Shape& shape, Fans, Dtype dtype) {
@@ -26,7 +29,7 @@ Initializer small_normal(double deviation) {
 }
 
 ConvPair conv_pair(const Tensor& key, Index in, Index out, const UNetOptions& o) {
-  Keys keys = keys_of(key, 2);
+  Keys keys = keys_of("unet", key, 2);
   const Shape window = Shape::filled(o.axes, 3);
   const ConvOptions c{.dtype = o.dtype};
   Conv first = conv(keys(), window, in, out, c);
@@ -48,7 +51,7 @@ Tensor Gpt::operator()(Arg w) const {
 Tensor Gpt::train(Arg w, const Tensor& key) const {
   const detail::CalledAt called(w.line);
   if (blocks.empty()) return (*this)(w);
-  Keys keys = keys_of(key, blocks.size());
+  Keys keys = keys_of("gpt", key, blocks.size());
   Tensor x = positions(words(w));
   for (const TransformerBlock& block : blocks) x = block.train(x, keys(), {.causal = true});
   return logits(last(x));
@@ -57,7 +60,7 @@ Tensor Gpt::train(Arg w, const Tensor& key) const {
 Gpt gpt(const Tensor& key, const GptOptions& o) {
   if (o.words < 1 || o.width < 1 || o.blocks < 0 || o.tokens < 1)
     fail("gpt", "takes words, width and tokens from 1, and blocks from 0");
-  Keys keys = keys_of(key, static_cast<std::size_t>(o.blocks) + 3);
+  Keys keys = keys_of("gpt", key, static_cast<std::size_t>(o.blocks) + 3);
   const Initializer first = small_normal(0.02);
   const LinearOptions l{.weights = first, .biases = constant(0), .dtype = o.dtype};
   Gpt g{{first(keys(), {o.words, o.width}, {}, o.dtype)},
@@ -108,7 +111,7 @@ Tensor UNet::operator()(Arg x) const {
 UNet unet(const Tensor& key, Index in, Index out, const UNetOptions& o) {
   if (o.widths.empty()) fail("unet", "has no level");
   const std::size_t levels = o.widths.size();
-  Keys keys = keys_of(key, 3 * levels);
+  Keys keys = keys_of("unet", key, 3 * levels);
   UNet u;
   for (std::size_t l = 0; l < levels; ++l)
     u.down.push_back(conv_pair(keys(), l ? o.widths[l - 1] : in, o.widths[l], o));
@@ -184,8 +187,11 @@ Tensor decoded(const ConvVae& v, const Arg& code, Norms& norm) {
 
 Tensor NormalCode::sample(const Tensor& key) const {
   const Dtype type = mean.dtype();
-  const Tensor noise =
-      key.ndim() == 1 ? normal(key, mean.shape(), type) : normal(key, {mean.dim(-1)}, type);
+  const bool one = key.ndim() == 1;
+  if (!one && (mean.ndim() != 2 || key.shape() != Shape{mean.dim(0), 2}))
+    fail("normal_code", "takes one key, u32[2], or a key for each sample of " +
+                            to_string(mean.type()) + ", got " + to_string(key.type()));
+  const Tensor noise = one ? normal(key, mean.shape(), type) : normal(key, {mean.dim(-1)}, type);
   return mean + exp(0.5 * log_variance) * noise;
 }
 
@@ -237,7 +243,7 @@ std::pair<ConvVae, ConvVae::Statistics> conv_vae(const Tensor& key, const ConvVa
          "takes a level, a code, and one to three axes whose lengths are multiples of 2^levels, "
          "got " +
              to_string(o.lengths) + " for " + std::to_string(levels) + " levels");
-  Keys keys = keys_of(key, 3 * levels + 3);
+  Keys keys = keys_of("conv_vae", key, 3 * levels + 3);
   ConvVae v;
   ConvVae::Statistics statistics;
   const auto normed = [&](Conv c, Index channels) {

@@ -2,6 +2,7 @@
 #include "tessera/autodiff/nn/recurrent.h"
 
 #include "../base/context.h"
+#include "keys.h"
 #include "tessera/autodiff/error.h"
 #include "tessera/autodiff/loops.h"
 #include "tessera/autodiff/ops.h"
@@ -47,7 +48,7 @@ Gru gru(const Tensor& key, Index features, Index width, Dtype dtype) {
     return fan_in_uniform()(k, shape, {width, width}, t);
   };
   const LinearOptions o{.weights = one, .biases = one, .dtype = dtype};
-  const Tensor keys = split_key(key, 2);
+  const Tensor keys = split_key(one_key("gru", key), 2);
   return {linear(select(keys, 0, 0), features, 3 * width, o),
           linear(select(keys, 0, 1), width, 3 * width, o)};
 }

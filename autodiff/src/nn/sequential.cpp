@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tessera/autodiff/nn/sequential.h"
 
+#include "keys.h"
 #include "tessera/autodiff/error.h"
 #include "tessera/autodiff/ops.h"
 
@@ -96,7 +97,15 @@ Tensor forward(const std::vector<Layer>& layers, const Arg& x, const Tensor& key
       joined.at(static_cast<std::size_t>(j->with + 1)) = true;
   const auto is_dropout = [](const Layer& l) { return std::holds_alternative<Dropout>(l); };
   const Index draws = std::count_if(layers.begin(), layers.end(), is_dropout);
-  const Tensor all = keys.defined() && draws > 0 ? split_key(keys, draws) : Tensor();
+  Tensor all;
+  if (keys.defined() && draws > 0) {
+    if (keys.ndim() != 2 || keys.dim(0) != x.tensor->dim(0))
+      fail("sequential",
+           "takes a key for each sample of " + to_string(x.tensor->type()) + ", got " +
+               to_string(keys.type()),
+           x.line);
+    all = split_key(keys, draws);
+  }
   Index draw = 0;
   for (const Layer& l : layers) {
     const Within part(part_name(outputs.size() - 1, l));
@@ -277,7 +286,7 @@ std::vector<Shape> shapes_of(const std::vector<LayerSpec>& layers, const Shape& 
 Sequential sequential(const Tensor& key, const std::vector<LayerSpec>& layers, const Shape& sample,
                       const LinearOptions& o) {
   const std::vector<Shape> shapes = shapes_of(layers, sample);
-  const Tensor keys = split_key(key, static_cast<Index>(layers.size()));
+  const Tensor keys = split_key(one_key("sequential", key), static_cast<Index>(layers.size()));
   Sequential net;
   for (std::size_t k = 0; k < layers.size(); ++k) {
     const LayerSpec& l = layers[k];

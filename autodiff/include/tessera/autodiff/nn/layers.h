@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Layers: a struct of parameters, its function, and a maker that draws the first values from a key.
+// Layers: a struct of parameters, its function, and a maker that draws the first values from one
+// key, u32 [2].
 // J. Ba et al., arXiv:1607.06450: layer norm; Y. Wu & K. He, arXiv:1803.08494: group norm;
 // S. Ioffe & C. Szegedy, arXiv:1502.03167: batch norm; N. Srivastava et al., JMLR 15 (2014) 1929:
 // dropout.
@@ -101,7 +102,7 @@ std::pair<BatchNorm, BatchStatistics> batch_norm(Index channels, Dtype dtype = D
 
 // ---- dropout ----
 
-/// Each element 0 with probability `rate` in [0, 1), else over 1 - rate.
+/// Each element 0 with probability `rate` in [0, 1), else over 1 - rate. One key, u32 [2].
 Tensor dropout(Arg x, double rate, const Tensor& key);
 
 }  // namespace tessera::nn
