@@ -196,6 +196,7 @@ void Communicator::look_at_others(Wait& w) {
 }
 
 void Communicator::wait(std::vector<Open>& open, const Envelope& here, std::uint64_t place) {
+  if (failure_) std::rethrow_exception(failure_);
   Wait w{open, here, place};
   // Who never waits long reads them, too, so that they do not pile up.
   if (w.begin - notices_read_ > std::chrono::seconds(1)) read_notices(w);
@@ -211,14 +212,17 @@ void Communicator::wait(std::vector<Open>& open, const Envelope& here, std::uint
       if (open.size() < before) round = 0;
       if (round % 64 == 63) look_at_others(w);
       transport_->idle(round);
-    } catch (const OtherRankFailed&) {
-      knows_failure_ = true;
+    } catch (const CommunicationFailed& e) {
+      knows_failure_ = knows_failure_ || dynamic_cast<const OtherRankFailed*>(&e);
+      failure_ = std::current_exception();
       throw;
     }
 }
 
 OtherRankFailed::OtherRankFailed(int rank_, int code_, const std::string& text)
-    : Error("rank " + std::to_string(rank_) + ": " + text), rank(rank_), code(code_) {}
+    : CommunicationFailed("rank " + std::to_string(rank_) + ": " + text),
+      rank(rank_),
+      code(code_) {}
 
 void Communicator::fail(const std::string& text, int code) {
   knows_failure_ = true;
@@ -230,6 +234,7 @@ int Communicator::size() const { return transport_->size(); }
 
 void Communicator::exchange(const std::string& what, std::span<const Send> send,
                             std::span<const Receive> receive, SourceLine line) {
+  if (failure_) std::rethrow_exception(failure_);
   Envelope here = envelope_of(what, ++number_, line);
   const int me = rank();
   const auto check_rank = [&](int r) {

@@ -251,6 +251,8 @@ struct StageRunner {
       }
     } catch (const data::InputError&) {
       throw;
+    } catch (const parallel::CommunicationFailed&) {
+      throw;
     } catch (const Error& e) {
       return failed(e, start);
     }
@@ -293,6 +295,8 @@ struct StageRunner {
         trouble = running->trouble();
         if (trouble.empty()) report_step();
       } catch (const data::InputError&) {
+        throw;
+      } catch (const parallel::CommunicationFailed&) {
         throw;
       } catch (const Error& e) {
         return broke(e);

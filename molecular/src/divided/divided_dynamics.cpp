@@ -105,7 +105,7 @@ struct DividedDynamics::Impl {
       f();
     } catch (const OneGaveUp&) {
       throw;
-    } catch (const parallel::OtherRankFailed&) {
+    } catch (const parallel::CommunicationFailed&) {
       throw;
     } catch (const Error& e) {
       others.give_up(e.what());

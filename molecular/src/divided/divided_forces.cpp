@@ -92,7 +92,7 @@ ForceFunction DividedForces::of(ForceOptions::Part part) const {
       impl->take_part(asked, x, out);
     } catch (const OneGaveUp&) {
       throw;
-    } catch (const parallel::OtherRankFailed&) {
+    } catch (const parallel::CommunicationFailed&) {
       throw;
     } catch (const Error&) {  // on all ranks; alone this one names the atom
       impl->in_between = true;
@@ -120,7 +120,7 @@ void DividedForces::help(const std::function<bool()>& wants_to_stop) const {
     Forces out;
     try {
       impl_->take_part(asked, x, out);
-    } catch (const parallel::OtherRankFailed&) {
+    } catch (const parallel::CommunicationFailed&) {
       throw;
     } catch (const Error&) {  // rank 0 has thrown it, too, and tells
     }

@@ -3,6 +3,7 @@
 
 #include "tessera/autodiff/error.h"
 #include "tessera/molecular/virtual_sites.h"
+#include "tessera/parallel/communicator.h"
 
 #include <fmt/format.h>
 
@@ -105,6 +106,8 @@ Descent Minimizer::Impl::moved(const Descent& d, const Positions& move) const {
     if (constraints.size() > 0)
       constraints.apply_to_positions(d.frame.x_nm, out.frame.x_nm, d.frame.box);
     evaluate(out);
+  } catch (const parallel::CommunicationFailed&) {
+    throw;
   } catch (const Error&) {  // too far: atoms overlap, or rigid bonds are torn
     out.forces.energy[0] = std::numeric_limits<double>::infinity();
     ++out.evaluations;

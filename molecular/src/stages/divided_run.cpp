@@ -42,7 +42,7 @@ data::Checkpoint shared(parallel::Communicator& ranks, const data::Checkpoint& o
 bool advance(DividedDynamics& steps, const Asked& asked, double fastest_nm_ps) {
   try {
     steps.step(asked.to - steps.state().frame.step, asked.reported);
-  } catch (const parallel::OtherRankFailed&) {
+  } catch (const parallel::CommunicationFailed&) {
     throw;
   } catch (const Error&) {
     return false;
@@ -88,7 +88,7 @@ void DividedRun::together(const Asked& asked, F&& f) const {
   ask(ranks_, asked);
   try {
     f();
-  } catch (const parallel::OtherRankFailed&) {
+  } catch (const parallel::CommunicationFailed&) {
     throw;
   } catch (const Error&) {  // of the steps: all ranks have thrown it
     in_between_ = true;
@@ -226,7 +226,7 @@ void help_stage(const Stage& stage, const StageStart& at, const Frame& start,
   };
   for (Asked asked = hear(*ranks.all); asked.what != Ask::end; asked = hear(*ranks.all)) try {
       take_part(asked);
-    } catch (const parallel::OtherRankFailed&) {
+    } catch (const parallel::CommunicationFailed&) {
       throw;
     } catch (const Error&) {  // of the steps: rank 0 has thrown it, too, and tells
     }

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "stages/dynamics_run.h"
 
+#include "tessera/parallel/communicator.h"
+
 #include <fmt/format.h>
 
 #include <cmath>
@@ -88,6 +90,8 @@ void DynamicsRun::advance(std::int64_t to, bool reported) {
   bool failed = false;
   try {
     integrator_.step(state_, to - state_.frame.step, reported);
+  } catch (const parallel::CommunicationFailed&) {
+    throw;
   } catch (const Error&) {
     failed = true;
   }

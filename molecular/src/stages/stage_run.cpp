@@ -123,7 +123,7 @@ class Rerun : public StageRun {
     place_virtual_sites(at_.system, frame.x_nm, frame.box);
     try {
       force_(frame.x_nm, frame.box, forces_);
-    } catch (const parallel::OtherRankFailed&) {
+    } catch (const parallel::CommunicationFailed&) {
       throw;
     } catch (const Error& e) {
       refuse_frames(stage_, fmt::format("frame {}: {}", number_, e.what()));

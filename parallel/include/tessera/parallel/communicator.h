@@ -12,8 +12,9 @@
 // what that moves and which source line it stands in: where two ranks are at different ones, also
 // where each waits for the other, an Error tells both lines; after an Error of an exchange nothing
 // more is exchanged. A rank for which others wait is named after `Patience::tell` and goes on when
-// it comes; after `Patience::end` the wait throws. Messages are received where they are expected,
-// in any order of ranks; nothing here depends on which came first.
+// it comes; after `Patience::end` the wait throws. A CommunicationFailed is thrown again by every
+// later exchange of that rank, at once. Messages are received where they are expected, in any order
+// of ranks; nothing here depends on which came first.
 #pragma once
 #include "tessera/autodiff/error.h"
 #include "tessera/autodiff/shape.h"
@@ -23,6 +24,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <deque>
+#include <exception>
 #include <functional>
 #include <limits>
 #include <memory>
@@ -37,16 +39,22 @@ class Transport;  // src/transport.h
 struct Envelope;
 struct Notice;
 
+/// Another rank has failed or does not come. Whoever catches Errors to go on in another way, as
+/// with a shorter step, lets this one through.
+struct CommunicationFailed : Error {
+  using Error::Error;
+};
+
 /// What a rank that waits throws when another one has failed (Communicator::fail).
-struct OtherRankFailed : Error {
+struct OtherRankFailed : CommunicationFailed {
   OtherRankFailed(int rank, int code, const std::string& text);
   int rank, code;
 };
 
 /// What a rank throws that has waited for another one as long as Patience::end says.
-struct WaitedInVain : Error {
+struct WaitedInVain : CommunicationFailed {
   WaitedInVain(const std::string& text, std::vector<int> ranks_)
-      : Error(text), ranks(std::move(ranks_)) {}
+      : CommunicationFailed(text), ranks(std::move(ranks_)) {}
   std::vector<int> ranks;  ///< that did not come
 };
 
@@ -129,6 +137,7 @@ class Communicator {
   std::vector<std::uint64_t> sent_to_, got_from_;  ///< messages
   std::chrono::steady_clock::time_point notices_read_;
   bool knows_failure_ = false;
+  std::exception_ptr failure_;  ///< the CommunicationFailed that has ended its exchanges
 };
 
 /// Messages to and from one rank in an order of their own: others' exchanges have no part in it,
