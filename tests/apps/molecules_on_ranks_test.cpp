@@ -2,7 +2,7 @@
 //
 // molecular.dynamics on ranks: stages that are divided and such as are not, stops, and steps that
 // go wrong, with the bytes of one process.
-#include "app_test.h"
+#include "mpi_ranks.h"
 
 #include <gtest/gtest.h>
 
@@ -130,6 +130,40 @@ TEST_F(MoleculesOnRanks, TellOfAStepThatGoesWrongAsOneProcessDoes) {
   EXPECT_EQ(read("of3" + folder + "energies.csv"), read("whole" + folder + "energies.csv"));
   EXPECT_EQ(read("of3" + folder + "last_good.rst7"), read("whole" + folder + "last_good.rst7"));
   EXPECT_TRUE(holds(read("of3" + folder + "why.txt"), "last good frame"));
+}
+
+/// The first wait in vain ends a stage: no shorter step is tried, and no frame is asked for.
+TEST_F(MpiRanks, AStageEndsWhereARankDoesNotCome) {
+  const std::string waters = R"(app = "molecular.dynamics"
+dt = "2 fs"
+rcoulomb = "0.6 nm"
+rvdw = "0.6 nm"
+constraints = "h-bonds"
+nstlog = 0
+nstxout = 0
+nsteps = 1000000
+gen_temp = "10 K"
+[build]
+kind = "water"
+model = "spce"
+molecules = 64
+[[stage]]
+name = "go"
+)";
+  for (const auto& [more, last_exchange] :
+       {std::pair{"type = \"minimize\"\nemtol = \"1e-6 kJ/mol/nm\"\n", "run.cpp"},
+        std::pair{"type = \"dynamics\"\n", "rows.h"}}) {
+    write("case.toml", waters + more);
+    const Outcome o = with_one(
+        2, 1, "{ (while [ ! -s R/1_go/energies.csv ]; do sleep 0.1; done; kill -STOP $$) & }",
+        {"run", "case.toml", "--output", "R", "--threads", "1", "--max-wait", "1s"});
+    EXPECT_EQ(o.code, 9) << o.err;
+    EXPECT_EQ(count(o.err, "tessera: error: "), 1) << o.err;
+    EXPECT_TRUE(holds(o.err, "waited in vain for rank 1")) << o.err;
+    EXPECT_FALSE(holds(o.err, last_exchange)) << o.err;
+    EXPECT_FALSE(fs::exists(here() / "R/1_go/why.txt"));
+    fs::remove_all(here() / "R");
+  }
 }
 
 }  // namespace

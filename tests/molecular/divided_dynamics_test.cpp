@@ -14,8 +14,11 @@
 
 #include <algorithm>
 #include <atomic>
+#include <chrono>
 #include <cmath>
 #include <cstring>
+#include <string>
+#include <thread>
 
 namespace tessera::molecular {
 namespace {
@@ -323,6 +326,36 @@ TEST(DividedDynamics, AtomsThatOverlapAreToldOnAll) {
     }
   });
   EXPECT_EQ(thrown, 3);
+}
+
+/// Whatever ranks would still say to each other then would be waited for as long again.
+TEST(DividedDynamics, ARankThatDoesNotComeIsWaitedForOnce) {
+  const Divided d{.c = argon(4), .options = argon_forces, .forces = {}, .dynamics = {}};
+  std::atomic<bool> over = false;
+  std::string first, later;
+  int waits = 0;
+  const auto run = [&](parallel::Communicator& c) {
+    DividedDynamics steps(d.c.system, d.options, d.forces, d.dynamics, c);
+    steps.begin(d.c.frame);
+    while (c.rank() == 1 && !over) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    if (c.rank() == 1) return;
+    c.patience = {.tell = 0.05, .end = 0.1, .say = [&](const std::string&) { ++waits; }};
+    try {
+      steps.step(1);
+    } catch (const parallel::WaitedInVain& e) {
+      first = e.what();
+    }
+    try {
+      steps.whole();
+    } catch (const parallel::WaitedInVain& e) {
+      later = e.what();
+    }
+    over = true;
+  };
+  EXPECT_THROW(parallel::run_ranks(2, run), Error);
+  EXPECT_NE(first.find("waited in vain for rank 1"), std::string::npos) << first;
+  EXPECT_EQ(later, first);
+  EXPECT_LE(waits, 1);
 }
 
 TEST(DividedDynamics, TellWhyTheyAreNot) {

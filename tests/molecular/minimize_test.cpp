@@ -4,6 +4,7 @@
 #include "molecular_cases.h"
 #include "tessera/autodiff/error.h"
 #include "tessera/molecular/constraints.h"
+#include "tessera/parallel/communicator.h"
 
 #include <gtest/gtest.h>
 
@@ -85,6 +86,25 @@ TEST_P(Methods, FindTheTruncatedOctahedronOfThirtyEightAtoms) {
               {.method = GetParam(), .force_tolerance = 1e-3, .first_move_nm = 0.02}, 2000);
   EXPECT_EQ(d.status, Descent::Status::converged) << d.largest_force << " after " << d.frame.step;
   EXPECT_NEAR(d.forces.potential(), lowest_38, 1e-5);
+}
+
+/// No step is short enough for forces of ranks of which one is not there.
+TEST_P(Methods, ARankThatIsLostIsNoStepThatIsTooLong) {
+  const Case c = cluster(icosahedron(), 0.05);
+  const ForceFunction here = ForceEvaluator(c.system, all_pairs, {.precision = Precision::f64});
+  int calls = 0;
+  const Minimizer m(
+      c.system,
+      [&](const std::vector<Vec3>& x, const Box& box, Forces& out) {
+        if (++calls > 1) throw parallel::WaitedInVain("rank 0 waited in vain for rank 1", {1});
+        here(x, box, out);
+      },
+      {.method = GetParam()},
+      GetParam() == Method::newton_cg ? hessian_product(c.system, all_pairs, c.frame.box)
+                                      : HessianProduct{});
+  Descent d = m.begin(c.frame);
+  EXPECT_THROW(m.step(d, 5), parallel::WaitedInVain);
+  EXPECT_EQ(calls, 2);
 }
 
 INSTANTIATE_TEST_SUITE_P(Minimize, Methods,

@@ -196,6 +196,32 @@ TEST(Communicator, WhoeverSleepsTooLongEndsTheRun) {
   expect_words(text, {"waited in vain for rank 1 in all-gather", "not there after 0.2 s"});
 }
 
+TEST(Communicator, AWaitInVainIsThrownAgainByAllLaterExchanges) {
+  std::atomic<bool> over{false};
+  std::string first, later;
+  error_of(2,
+           [&](Communicator& c) {
+             while (c.rank() == 1 && !over)
+               std::this_thread::sleep_for(std::chrono::milliseconds(1));
+             if (c.rank() == 1) return;
+             try {
+               c.all_gather(Bytes(4));
+             } catch (const CommunicationFailed& e) {
+               first = e.what();
+             }
+             try {
+               c.broadcast(Bytes(4));
+             } catch (const WaitedInVain& e) {
+               later = e.what();
+               EXPECT_EQ(e.ranks, std::vector<int>{1});
+             }
+             over = true;
+           },
+           {.patience = {.tell = 0.05, .end = 0.1, .say = [](const std::string&) {}}});
+  expect_words(first, {"waited in vain for rank 1 in all-gather"});
+  EXPECT_EQ(later, first);
+}
+
 TEST(Communicator, AFailureOfOneRankEndsAllAndIsWhatIsThrown) {
   std::atomic<int> ended{0};
   const std::string text = error_of(4, [&](Communicator& c) {
