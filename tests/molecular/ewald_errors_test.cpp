@@ -104,6 +104,23 @@ TEST(EwaldErrors, PressuresOfAMeshAreThoseOfWater) {
     }
 }
 
+/// kmax^3 V/(12 pi^2) = 1e7 of 8 nm^3 at 529/nm.
+TEST(EwaldSum, OfMoreWavesThanCanBeSummedIsRefused) {
+  testing::Case c = charges();
+  c.frame.box = rectangular_box({2, 2, 2});
+  Nonbonded o = {.coulomb = Coulomb::ewald, .ewald_kmax = 528};
+  EXPECT_NO_THROW(check(o, c.frame.box));
+  for (const double kmax : {530.0, 1e11, 1e200}) {
+    o.ewald_kmax = kmax;
+    EXPECT_THROW(check(o, c.frame.box), Error) << kmax;
+    EXPECT_THROW(evaluate(ewald_reciprocal_energy(c.system, o),
+                          {testing::flat(c.frame.x_nm), testing::edges(c.frame.box),
+                           tensor(c.system.atoms.charge_e)}),
+                 Error)
+        << kmax;
+  }
+}
+
 TEST(EwaldErrors, AreNoneWithoutChargesOrWithoutASum) {
   testing::Case c = charges();
   const auto none = [&](Coulomb coulomb) {

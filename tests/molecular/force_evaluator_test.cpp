@@ -88,5 +88,34 @@ TEST(ForceEvaluator, TailOfThePressure) {
   }
 }
 
+/// u_full - u_used of a force switched from 0 is, of r^-n, 1/rc^n + the cubic added to the force;
+/// its integral with r^2 is rc^(3-n) (1/(n - 3) + 1/3 + n (n + 4)/18 - n (n + 3)/21).
+TEST(ForceEvaluator, TailOfAForceThatIsSwitchedFromTheStart) {
+  const double rc = 1.2, edge = 3, pi = 3.14159265358979323846;
+  const System s = testing::lennard_jones_atoms(10);
+  const auto tail = [&](double from) {
+    return tail_energy(s,
+                       {.coulomb = Nonbonded::Coulomb::none,
+                        .lj_modifier = Nonbonded::Modifier::force_switch,
+                        .tail = Nonbonded::Tail::c6_c12,
+                        .cutoff_lj_nm = rc,
+                        .lj_switch_nm = from},
+                       edges(rectangular_box({edge, edge, edge})), c6_of(s), c12_of(s))
+        .item<double>();
+  };
+  const double expected = 2 * pi * 100 / std::pow(edge, 3) * 4 *
+                          (160.0 / 63 * std::pow(rc, -9) - 10.0 / 7 * std::pow(rc, -3));
+  EXPECT_NEAR(tail(0), expected, 1e-12 * std::abs(expected));
+  EXPECT_NEAR(tail(1e-5), expected, 1e-3 * std::abs(expected)) << "it begins where it begins";
+}
+
+TEST(NonbondedChecks, ATailGivesBackNoInfiniteEnergy) {
+  const Nonbonded o = {.coulomb = Nonbonded::Coulomb::none,
+                       .lj_modifier = Nonbonded::Modifier::potential_switch,
+                       .tail = Nonbonded::Tail::c6,
+                       .lj_switch_nm = 0};
+  EXPECT_THROW(check(o, rectangular_box({3, 3, 3})), Error);
+}
+
 }  // namespace
 }  // namespace tessera::molecular

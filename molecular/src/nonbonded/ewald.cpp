@@ -15,6 +15,7 @@
 
 #include "base/dual.h"
 #include "energy/generic.h"
+#include "nonbonded/ewald_waves.h"
 #include "nonbonded/matrix.h"
 #include "tessera/autodiff/forall.h"
 
@@ -72,6 +73,7 @@ class EwaldReciprocal final : public EnergyFunction {
   };
   /// Half of all waves: the first non-zero of (n_2, n_1, n_0) is positive.
   std::vector<Wave> waves(const Matrix<double>& h) const {
+    check_waves(kmax_, std::abs(determinant(h)));
     const Matrix<double> inv = inverse(h);
     std::array<int, 3> most;
     for (std::size_t b = 0; b < 3; ++b) {  // |n_b| = |k . h_b| / 2 pi

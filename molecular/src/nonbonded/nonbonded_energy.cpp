@@ -3,6 +3,7 @@
 // The kernels' sum over pairs (pair_derivatives.h) with what a reaction field makes of excluded
 // ones, its form in engine operations, and what belongs to options and tables.
 #include "energy/generic.h"
+#include "nonbonded/ewald_waves.h"
 #include "nonbonded/host_number.h"
 #include "nonbonded/kernels/pair_formulas.h"
 #include "nonbonded/pair_constants.h"
@@ -10,6 +11,7 @@
 #include "system/box_of.h"
 #include "tessera/autodiff/error.h"
 #include "tessera/molecular/energy_function.h"
+#include "tessera/molecular/ewald.h"
 #include "tessera/molecular/nonbonded.h"
 #include "tessera/molecular/pme.h"
 
@@ -299,9 +301,12 @@ std::vector<double> tail_weights(const System& s, Nonbonded::TailPairs which) {
   return w;
 }
 
-}  // namespace
+bool is_ewald_sum(const Nonbonded& o) {
+  return o.coulomb == Coulomb::ewald || o.coulomb == Coulomb::pme;
+}
 
-void check(const Nonbonded& o, const Box& box) {
+/// What has to hold in any box, and without one.
+void check_options(const Nonbonded& o) {
   const auto fault = [](const std::string& what) { throw Error("[nonbonded] " + what); };
   const bool charged = o.coulomb != Coulomb::none;
   if (!(o.cutoff_lj_nm > 0))
@@ -313,6 +318,10 @@ void check(const Nonbonded& o, const Box& box) {
   if (switched && !(o.lj_switch_nm >= 0 && o.lj_switch_nm < o.cutoff_lj_nm))
     fault(fmt::format("the switch must begin below the cut-off of {} nm, got {} nm", o.cutoff_lj_nm,
                       o.lj_switch_nm));
+  if (o.lj_modifier == Modifier::potential_switch && o.lj_switch_nm == 0 &&
+      o.tail != Nonbonded::Tail::none)
+    fault(
+        "a switched potential that begins at 0 lacks an infinite energy, which no tail gives back");
   if (o.coulomb_modifier == Modifier::force_switch ||
       o.coulomb_modifier == Modifier::potential_switch ||
       (o.coulomb_modifier == Modifier::linear_force_shift && o.coulomb != Coulomb::cutoff &&
@@ -320,26 +329,36 @@ void check(const Nonbonded& o, const Box& box) {
     fault(
         "the Coulomb modifier must be none or potential_shift (of coulomb = cutoff also "
         "linear_force_shift)");
+}
+void check_splitting(const Nonbonded& o) {
+  if (const double beta = ewald_beta(o), rc = o.cutoff_coulomb_nm; !(beta * rc <= most_decay))
+    throw Error(
+        fmt::format("[ewald] of a pair at the cut-off of {:g} nm a splitting parameter of "
+                    "{:g}/nm leaves erfc({:.3g}), too little to compute with: take at "
+                    "most {:g}/nm",
+                    rc, beta, beta * rc, std::floor(100 * most_decay / rc) / 100));
+}
+
+}  // namespace
+
+void check(const Nonbonded& o, const Box& box) {
+  check_options(o);
   if (!is_periodic(box)) {
-    if (o.coulomb == Coulomb::ewald || o.coulomb == Coulomb::pme)
-      fault("Ewald sums need a periodic box; take coulomb = cutoff");
+    if (is_ewald_sum(o))
+      throw Error("[nonbonded] Ewald sums need a periodic box; take coulomb = cutoff");
     return;
   }
   const Vec3 width = widths_nm(box);
   const double least = std::min({width[0], width[1], width[2]}),
-               most = charged ? std::max(o.cutoff_lj_nm, o.cutoff_coulomb_nm) : o.cutoff_lj_nm;
+               most = o.coulomb != Coulomb::none ? std::max(o.cutoff_lj_nm, o.cutoff_coulomb_nm)
+                                                 : o.cutoff_lj_nm;
   if (!(2 * most <= least * (1 + 1e-12)))
     throw BoxTooSmall(fmt::format(
         "[nonbonded] the cut-off of {:g} nm is more than half of the box's smallest width, {:g} "
         "nm: take at most {:g} nm or a larger box",
         most, least, 0.5 * least));
-  if (o.coulomb == Coulomb::ewald || o.coulomb == Coulomb::pme)
-    if (const double beta = ewald_beta(o), rc = o.cutoff_coulomb_nm; !(beta * rc <= most_decay))
-      throw Error(
-          fmt::format("[ewald] of a pair at the cut-off of {:g} nm a splitting parameter of "
-                      "{:g}/nm leaves erfc({:.3g}), too little to compute with: take at "
-                      "most {:g}/nm",
-                      rc, beta, beta * rc, std::floor(100 * most_decay / rc) / 100));
+  if (is_ewald_sum(o)) check_splitting(o);
+  if (o.coulomb == Coulomb::ewald) check_waves(ewald_kmax(o), volume_nm3(box));
   if (o.coulomb == Coulomb::pme) (void)pme_grid(o, box);  // throws where it would not do
 }
 
@@ -358,10 +377,8 @@ double ewald_beta(const Nonbonded& o) {
 
 EnergyPtr nonbonded_energy(const System& system, const Nonbonded& options, Wells wells,
                            Precision precision) {
-  Nonbonded pairs = options;
-  if (pairs.coulomb == Coulomb::pme)
-    pairs.coulomb = Coulomb::ewald;  // grid and box are the reciprocal sum's
-  check(pairs, pairs.coulomb == Coulomb::ewald ? rectangular_box({1e9, 1e9, 1e9}) : Box{});
+  check_options(options);
+  if (is_ewald_sum(options)) check_splitting(options);
   return std::make_shared<NonbondedEnergy>(system, options, wells, precision);
 }
 
@@ -378,11 +395,19 @@ Tensor tail_energy(const System& s, const Nonbonded& o, const Tensor& h, const T
     const PowerConstants& used = n == 6 ? constants.six : constants.twelve;
     double sum = std::pow(rc, 3 - n) / (n - 3);
     if (o.lj_modifier == Modifier::none) return sum;
-    // The difference is a constant below the switch; 1/r^n itself must not be subtracted there.
-    const bool switched =
-        o.lj_modifier == Modifier::force_switch || o.lj_modifier == Modifier::potential_switch;
-    const double from = switched ? o.lj_switch_nm : 0;
-    if (o.lj_modifier == Modifier::force_switch) sum += used.shift * std::pow(from, 3) / 3;
+    const double from =
+        o.lj_modifier == Modifier::force_switch || o.lj_modifier == Modifier::potential_switch
+            ? o.lj_switch_nm
+            : 0;
+    if (o.lj_modifier == Modifier::force_switch) {
+      // shift + x^3 (a/3 + b x/4), x = max(r - from, 0): the integral of each power of x times r^2
+      const double w = rc - from;
+      const auto power = [&](int k) {
+        return std::pow(w, k + 1) *
+               (from * from / (k + 1) + 2 * from * w / (k + 2) + w * w / (k + 3));
+      };
+      return sum + used.shift * std::pow(rc, 3) / 3 + used.a / 3 * power(3) + used.b / 4 * power(4);
+    }
     static constexpr std::array<double, 5> point = {0, 0.5384693101056831, -0.5384693101056831,
                                                     0.9061798459386640, -0.9061798459386640},
                                            weight = {0.5688888888888889, 0.4786286704993665,
