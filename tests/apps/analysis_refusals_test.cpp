@@ -342,4 +342,37 @@ TEST_F(AnalysisRefusals, PicturesAndExpectationsMayChangeInAResume) {
   EXPECT_TRUE(holds(tessera({"resume", "RUN", "--set", "frames.every=2"}).err, "E0435"));
 }
 
+/// Places are those of the first frame that there is, in whichever file.
+TEST_F(AnalysisRefusals, SelectionsByPlacesNeedAFrame) {
+  write("pair.pdb",
+        "HETATM    1 AR   AR  A   1       5.000   5.000   5.000  1.00  0.00          AR\n"
+        "HETATM    2 AR   AR  A   2       9.000   5.000   5.000  1.00  0.00          AR\nEND\n");
+  write("pair.gro",
+        "Argon t= 1.0\n    2\n    1AR      AR    1   0.500   0.500   0.500\n"
+        "    2AR      AR    2   0.900   0.500   0.500\n   3.00000   3.00000   3.00000\n");
+  tessera::molecular::System pair;
+  pair.atoms.mass_amu.assign(2, 40);
+  {
+    tessera::molecular::Snapshot s;
+    s.frame.x_nm = {{0.5, 0.5, 0.5}, {0.9, 0.5, 0.5}};
+    tessera::molecular::create_trajectory(here() / "empty.dcd", pair)->write(s);
+  }
+  // The header alone: without the frame, three records of two numbers, and with a count of 0.
+  std::string bytes = read("empty.dcd");
+  bytes.resize(bytes.size() - 3 * (8 + 2 * 4));
+  write("empty.dcd", bytes.replace(8, 4, 4, '\0'));
+  const auto checked = [&](const std::string& files) {
+    write("case.toml",
+          "app = \"molecular.analysis\"\ntopology = \"pair.pdb\"\ntrajectory = [" + files +
+              "]\noutput.pictures = false\n[[group]]\nname = \"g\"\nselect = \"x < 0.7\"\n"
+              "[[analysis]]\ntype = \"density\"\ngroup = \"g\"\n");
+    return tessera({"check", "case.toml"});
+  };
+  const Outcome none = checked("\"empty.dcd\"");
+  EXPECT_EQ(none.code, 5) << none.err;
+  EXPECT_TRUE(holds(none.err, "case.toml:7:1: error E0743: it asks where atoms are")) << none.err;
+  const Outcome second = checked("\"empty.dcd\", \"pair.gro\"");
+  EXPECT_EQ(second.code, 0) << second.err;
+}
+
 }  // namespace

@@ -35,14 +35,21 @@ mol::Group selected(const AnalysisOptions& o, const data::Config& config, std::s
   std::iota(out.begin(), out.end(), 0);
   if (!o.groups[k].select) return out;
   mol::Snapshot first;
-  mol::open_trajectory(o.trajectory[0], {.n_atoms = s.n_atoms(), .positions = true})->read(first);
+  for (const fs::path& p : o.trajectory)
+    if (mol::open_trajectory(p, {.n_atoms = s.n_atoms(), .positions = true})->read(first)) break;
+  const auto refusal = [&](int number, const std::string& message, const std::string& hint) {
+    return data::InputError(config.error(number, fmt::format("group[{}].select", k), message, hint),
+                            data::ExitCode::config_invalid);
+  };
   try {
     return mol::atoms_of(*o.groups[k].select, s, first.frame);
   } catch (const data::InputError& e) {
     const data::Diagnostic& d = e.findings().front();
-    throw data::InputError(
-        config.error(d.number, fmt::format("group[{}].select", k), d.message, d.hint),
-        data::ExitCode::config_invalid);
+    throw refusal(d.number, d.message, d.hint);
+  } catch (const Error&) {
+    if (!first.frame.x_nm.empty()) throw;
+    throw refusal(743, "it asks where atoms are, and there is no frame that tells",
+                  "a trajectory with positions, or a selection by names");
   }
 }
 
