@@ -6,6 +6,7 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <cstdint>
 
 using namespace tessera::testing;
 namespace fs = std::filesystem;
@@ -165,6 +166,43 @@ TEST_F(MdStages, SystemsWithoutATopologyGoOnInAnotherCase) {
   const Outcome bad = tessera({"check", "bad.toml"});
   EXPECT_NE(bad.code, 0);
   EXPECT_TRUE(holds(bad.err, "bad.toml:4:") && holds(bad.err, "holds no velocities")) << bad.err;
+}
+
+/// A stage behind one that looks at frames begins as without it, in a run that is resumed, too.
+TEST_F(MdStages, ARerunMovesNothing) {
+  std::string head = kArgon;
+  head = "output.final = [\"gro\"]\n" + head.substr(0, head.find("[[stage]]"));
+  const std::string one = "[[stage]]\nname = \"one\"\nnsteps = 20\ngen_temp = \"120 K\"\n",
+                    two = "[[stage]]\nname = \"two\"\nnsteps = 20\n";
+  write("straight.toml", head + one + two);
+  ASSERT_EQ(tessera({"run", "straight.toml", "--output", "STRAIGHT"}).code, 0);
+  write("look.toml", head + one +
+                         "[[stage]]\nname = \"look\"\ntype = \"rerun\"\nframes = "
+                         "\"STRAIGHT/2_two/final.gro\"\n" +
+                         two);
+  const Outcome o = tessera({"run", "look.toml", "--output", "LOOK"});
+  ASSERT_EQ(o.code, 0) << o.err;
+  const std::string expected = read("STRAIGHT/2_two/energies.csv");
+  EXPECT_EQ(read("LOOK/3_two/energies.csv"), expected);
+  // As if it had been killed in the last stage, before a checkpoint of that one.
+  constexpr std::uint64_t last_stage = std::uint64_t{2} << 40;
+  std::size_t removed = 0;
+  for (const auto& e : fs::directory_iterator(here() / "LOOK/ckpt")) {
+    const std::string name = e.path().filename().string();
+    if (name.starts_with("step-") && std::stoull(name.substr(5)) >= last_stage)
+      removed += fs::remove(e.path());
+  }
+  ASSERT_GT(removed, 0u);
+  fs::remove_all(here() / "LOOK/3_two");
+  std::string manifest = read("LOOK/manifest.json");
+  const std::string ended = "\"exit_code\": 0";
+  ASSERT_TRUE(holds(manifest, ended)) << manifest;
+  write("LOOK/manifest.json",
+        manifest.replace(manifest.find(ended), ended.size(), "\"exit_code\": -1"));
+  const Outcome again = tessera({"resume", "LOOK"});
+  ASSERT_EQ(again.code, 0) << again.err;
+  EXPECT_TRUE(holds(again.err, "stage 'look'")) << again.err;
+  EXPECT_EQ(read("LOOK/3_two/energies.csv"), expected);
 }
 
 }  // namespace

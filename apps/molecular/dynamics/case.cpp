@@ -32,7 +32,7 @@ struct Maker {
   const data::Config& config;
   Case c;
   std::vector<data::Diagnostic> errors;
-  std::optional<bool> has_velocities{};  ///< the frame in which the next stage begins
+  bool has_velocities = false;  ///< the frame in which the next stage begins
   /// Keys that a stage does not read, of each stage: of steps where it takes some, of energies.
   std::vector<std::optional<std::vector<Complaint>>> idle{}, idle_of_energies{};
 
@@ -220,7 +220,7 @@ struct Maker {
                    : s.minimizes() ? std::optional(idle_keys_of_minimization(asked))
                                    : std::nullopt);
     idle_of_energies.emplace_back(idle_keys_of_energies(asked));
-    has_velocities = s.type == StageType::rerun ? std::nullopt : std::optional(!s.minimizes());
+    if (s.type != StageType::rerun) has_velocities = !s.minimizes();
     for (const Complaint& x : complaints_of(asked)) tell(k, x);
     if (errors.size() == sound) check_cut_offs(k, s);
     if (errors.size() == sound && asked.periodic)
@@ -262,11 +262,13 @@ struct Maker {
     } catch (const Error& e) {
       const bool grid = std::string_view(e.what()).starts_with("[pme]"),
                  split = std::string_view(e.what()).starts_with("[ewald]"),
+                 waves = std::string_view(e.what()).starts_with("[ewald_kmax]"),
                  charged = s.settings.coulombtype != CoulombChoice::none;
       const char* key =
           grid    ? (s.settings.fourier_grid != std::array<std::int64_t, 3>{} ? "fourier_grid"
                                                                               : "fourierspacing")
           : split ? (s.settings.ewald_beta > 0 ? "ewald_beta" : "ewald_rtol")
+          : waves ? (s.settings.ewald_kmax > 0 ? "ewald_kmax" : "coulombtype")
           : charged && s.settings.rcoulomb > s.settings.rvdw ? "rcoulomb"
                                                              : "rvdw";
       error(752, key_of(k, key), words_of(e));

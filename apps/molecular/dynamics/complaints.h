@@ -27,9 +27,9 @@ struct Asked {
   bool periodic;
   mol::Box box;  ///< where the case begins
   double net_charge_e;
-  bool water_stays_rigid;              ///< with rigid_water = false, as it would be without the key
-  bool restrained;                     ///< springs of the topology hold atoms
-  std::optional<bool> has_velocities;  ///< where the stage begins; none: a file will tell
+  bool water_stays_rigid;  ///< with rigid_water = false, as it would be without the key
+  bool restrained;         ///< springs of the topology hold atoms
+  bool has_velocities;     ///< where the stage begins
   std::function<bool(const char*)>
       given;  ///< whether a key stands in the file, for this stage or for all
 };

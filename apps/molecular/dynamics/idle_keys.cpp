@@ -132,7 +132,7 @@ struct Idle {
   void velocities() {
     if (s.gen_vel == false)
       idle("gen_temp", "with gen_vel = false: no velocities are drawn", "gen_vel = true");
-    else if (!s.gen_vel && asked.has_velocities == true)
+    else if (!s.gen_vel && asked.has_velocities)
       idle("gen_temp", "where a stage begins with velocities: none are drawn",
            "gen_vel = true, where others are wanted");
   }

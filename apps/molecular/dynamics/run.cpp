@@ -83,6 +83,7 @@ struct StageRunner {
       return v;
     };
     out.put("start_x", flat(start.x_nm));
+    if (stage.type == StageType::rerun) out.put("start_v", flat(start.v_nm_ps));
     out.put("start_time_ps", start.time_ps);
     out.put("start_box", flat({start.box.edge.begin(), start.box.edge.end()}));
     running->save(out);
@@ -363,7 +364,8 @@ std::int64_t hear_stage(parallel::Communicator& ranks, mol::Frame& start) {
   return static_cast<std::int64_t>(words[0]);
 }
 
-mol::Frame start_of(const data::Checkpoint& c, const mol::Frame& any) {
+/// The frame in which a stage begins; its velocities where a stage behind it takes them.
+mol::Frame start_of(const data::Checkpoint& c, const Stage& stage, const mol::Frame& any) {
   mol::Frame out = any;
   out.time_ps = c.scalar<double>("start_time_ps");
   const auto& x = c.array<double>("start_x");
@@ -372,6 +374,13 @@ mol::Frame start_of(const data::Checkpoint& c, const mol::Frame& any) {
     throw Error("[checkpoint] the start of a stage is inconsistent");
   for (std::size_t i = 0; i < x.size(); ++i) out.x_nm[i / 3][i % 3] = x[i];
   for (std::size_t i = 0; i < 9; ++i) out.box.edge[i / 3][i % 3] = box[i];
+  if (stage.type == StageType::rerun) {
+    const auto& v = c.array<double>("start_v");
+    if (!v.empty() && v.size() != x.size())
+      throw Error("[checkpoint] the start of a rerun is inconsistent");
+    out.v_nm_ps.assign(v.size() / 3, {});
+    for (std::size_t i = 0; i < v.size(); ++i) out.v_nm_ps[i / 3][i % 3] = v[i];
+  }
   return out;
 }
 
@@ -413,7 +422,7 @@ data::ExitCode run_stages(RunContext& context, const Case& c, std::vector<Summar
     first = static_cast<std::size_t>(loaded->checkpoint.scalar<std::int64_t>("stage"));
     if (first >= c.stages.size())
       throw Error("[checkpoint] it is of a stage that the case does not have");
-    frame = start_of(loaded->checkpoint, c.start);
+    frame = start_of(loaded->checkpoint, c.stages[first], c.start);
     context.log.info(fmt::format("going on from {}, stage '{}' at step {}",
                                  loaded->path.filename().string(), c.stages[first].name,
                                  loaded->checkpoint.scalar<std::int64_t>("stage_step")));
@@ -429,7 +438,8 @@ data::ExitCode run_stages(RunContext& context, const Case& c, std::vector<Summar
       tell_stage(context.ranks, -1, {});
       return code;
     }
-    frame = runner.running->frame();
+    // A rerun looks at frames of a file, and moves nothing.
+    frame = runner.stage.type == StageType::rerun ? runner.start : runner.running->frame();
     // A run that is killed in the next stage begins that one anew at most; one that has finished
     // can be made longer.
     if (k + 1 < c.stages.size() || runner.can_be_extended()) runner.save();
