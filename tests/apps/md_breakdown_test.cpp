@@ -227,4 +227,34 @@ TEST_F(MdBreakdown, LengthsInAnotherUnitAreSeenByBonds) {
   refused("are these lengths in angstrom where the format has nm (.gro)?");
 }
 
+/// An ion beside the oxygen of a four-point water. Forces on its charges at M, 139 1.048/0.2125^2 =
+/// 3226 kJ/mol/nm, are larger than that on the ion, which the hydrogens push away; M has no mass:
+/// the oxygen feels 0.787 of them.
+TEST_F(MdBreakdown, ForcesOnVirtualSitesAreThoseOfTheirAtoms) {
+  write(
+      "ion.top",
+      "[ defaults ]\n1 2 yes 0.5 0.8333\n[ atomtypes ]\nO 8 15.9994 0 A 0.3166 0.65\nH 1 1.008 0 A "
+      "0 0\nM 0 0 0 D 0 0\nQ 1 1.008 0 A 0 0\n[ moleculetype ]\nSOL 2\n[ atoms ]\n"
+      "1 O 1 SOL OW 1 0\n2 H 1 SOL HW1 1 0.52422\n3 H 1 SOL HW2 1 0.52422\n"
+      "4 M 1 SOL MW 1 -1.04844\n[ settles ]\n1 1 0.09572 0.15139\n[ virtual_sites3 ]\n"
+      "4 1 2 3 1 0.106676721 0.106676721\n[ exclusions ]\n1 2 3 4\n2 1 3 4\n3 1 2 4\n4 1 2 3\n"
+      "[ moleculetype ]\nION 1\n[ atoms ]\n1 Q 1 ION Q 1 1\n[ system ]\nIon\n[ molecules ]\n"
+      "SOL 1\nION 1\n");
+  write("ion.gro",
+        "Ion\n    5\n"
+        "    1SOL     OW    1   1.000   1.000   1.000\n"
+        "    1SOL    HW1    2   1.059   1.076   1.000\n"
+        "    1SOL    HW2    3   1.059   0.924   1.000\n"
+        "    1SOL     MW    4   1.013   1.000   1.000\n"
+        "    2ION      Q    5   0.800   1.000   1.000\n   3.00000   3.00000   3.00000\n");
+  write("case.toml",
+        "app = \"molecular.dynamics\"\ntopology = \"ion.top\"\nstructure = \"ion.gro\"\nbox = "
+        "\"none\"\ncoulombtype = \"cut-off\"\nrcoulomb = \"inf\"\nrvdw = \"inf\"\ndt = \"20 fs\"\n"
+        "nsteps = 10\n");
+  const Outcome o = tessera({"run", "case.toml", "--output", "RUN"});
+  ASSERT_EQ(o.code, 7) << o.err;
+  const std::string why = read("RUN/1_dynamics/why.txt");
+  EXPECT_TRUE(holds(why, "was that on\natom 1 (OW of SOL 1)")) << why;
+}
+
 }  // namespace

@@ -2,6 +2,7 @@
 #include "molecular/dynamics/breakdown.h"
 
 #include "tessera/molecular/explain.h"
+#include "tessera/molecular/virtual_sites.h"
 
 #include <fmt/format.h>
 
@@ -39,7 +40,10 @@ std::vector<std::string> why_it_failed(const Case& c, std::size_t index, const m
   if (after) told_overlap(*after, "in the step that failed");
   try {
     mol::Forces forces;
-    mol::stage_forces(stage, at, start.box)(last.x_nm, last.box, forces);
+    std::vector<mol::Vec3> x = last.x_nm;  // sites of a file may lie anywhere
+    mol::place_virtual_sites(system, x, last.box);
+    mol::stage_forces(stage, at, start.box)(x, last.box, forces);
+    mol::spread_virtual_forces(system, x, last.box, forces.f, forces.virial);
     const std::int32_t atom = mol::most_pulled(forces);
     const mol::Vec3& f = forces.f[static_cast<std::size_t>(atom)];
     lines.push_back(fmt::format("the largest force before it, {:.4g} kJ/mol/nm, was that on",
