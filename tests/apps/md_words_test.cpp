@@ -455,4 +455,44 @@ TEST_F(MdWords, ThePressureTensorIsWrittenInAnyEnsemble) {
   EXPECT_FALSE(table("WITHOUT/1_dynamics/energies.csv").contains("pressure_xx_bar"));
 }
 
+/// Chains have masses in proportion to the temperature of their bath.
+TEST_F(MdWords, ChainsHaveNoBathAtZero) {
+  const std::string chains = changed("v-rescale", "nose-hoover"), at_120 = "ref_t = \"120 K\"\n";
+  const auto ramp = [&](const std::string& from, const std::string& to,
+                        const std::string& begin = "0 ps") {
+    return changed(at_120,
+                   "annealing_time = [\"" + begin + "\", \"1 ps\"]\nannealing_temp = [\"" + from +
+                       "\", \"" + to + "\"]\n",
+                   chains);
+  };
+  const auto no_bath = [&](const std::string& text, const std::string& key) {
+    refused(text, key, "E0751", "is no bath at 0 K", "tcoupl = \"v-rescale\"");
+  };
+  no_bath(changed("120 K", "0 K", chains), "ref_t");
+  no_bath(changed(at_120, "heat_from = \"120 K\"\nref_t = \"0 K\"\n", chains), "ref_t");
+  no_bath(changed(at_120,
+                  "tc_grps = [\"index 0 to 53\", \"index 54 to 107\"]\ntc_ref_t = [\"120 K\", "
+                  "\"0 K\"]\n",
+                  chains),
+          "tc_ref_t");
+  no_bath(ramp("120 K", "0 K"), "annealing_temp");
+  no_bath(ramp("0 K", "120 K", "0.5 ps"), "annealing_temp");
+  for (const std::string& text : {changed("120 K", "0 K"), ramp("0 K", "120 K"),
+                                  changed(at_120, "heat_from = \"0 K\"\n" + at_120, chains)}) {
+    write("case.toml", text);
+    const Outcome o = tessera({"check", "case.toml"});
+    EXPECT_EQ(o.code, 0) << text << o.err;
+  }
+}
+
+TEST_F(MdWords, SumsAndTailsThatAreInfiniteAreRefused) {
+  for (const char* kmax : {"2e3", "1e11"})
+    refused("coulombtype = \"ewald\"\newald_kmax = \"" + std::string(kmax) + " 1/nm\"\n" + kWater,
+            "ewald_kmax", "E0752", "more than the 1e+07 that a sum without a grid takes");
+  const std::string at_0 = changed("0.7 nm", "0 nm", changed("force-switch", "potential-switch"));
+  refused("DispCorr = \"EnerPres\"\n" + at_0, "rvdw_switch", "E0751", "lacks an infinite energy",
+          "DispCorr = \"no\"");
+  warned(at_0, "rvdw_switch", "its well included");
+}
+
 }  // namespace

@@ -87,6 +87,12 @@ struct Complainer {
              fmt::format("the switch has to begin below rvdw, {:g} nm, not at {:g} nm",
                          in_unit(s.rvdw, "nm"), in_unit(*s.rvdw_switch, "nm")),
              {}, 752);
+    else if (*s.rvdw_switch == 0 && s.vdw_modifier == ModifierChoice::potential_switch &&
+             s.dispersion != DispersionChoice::no)
+      refuse("rvdw_switch",
+             "a potential that is switched from 0 nm on lacks an infinite energy, which DispCorr "
+             "would have to give back",
+             "0.1 to 0.2 nm below rvdw, or DispCorr = \"no\"");
     else if (*s.rvdw_switch < 0.5 * s.rvdw)
       doubt("rvdw_switch",
             fmt::format("a switch from {:g} to {:g} nm changes most of the Lennard-Jones "
@@ -217,6 +223,32 @@ struct Complainer {
                fmt::format("the time of tcoupl = \"{}\", {:g} ps, is shorter than a step",
                            thermostat_words[static_cast<int>(s.tcoupl)], in_unit(shortest, "ps")),
                "a longer one, or a shorter dt");
+    }
+    if (s.tcoupl == ThermostatChoice::nose_hoover && !langevin()) chains_at_zero();
+  }
+
+  /// Chains have the masses N k T (tau_t/2 pi)^2, and do nothing while T is 0. On the way from
+  /// there they begin to.
+  void chains_at_zero() {
+    const auto bath_at_zero = [&](const char* key) {
+      refuse(
+          key,
+          "tcoupl = \"nose-hoover\" is no bath at 0 K, where its chains have no mass: atoms would "
+          "move as without a thermostat",
+          "a temperature above 0 K, or tcoupl = \"v-rescale\"");
+    };
+    const auto is_zero = [](double t) { return t == 0; };
+    if (s.annealing_temp && !s.annealing_temp->empty()) {
+      const std::vector<double>& t = *s.annealing_temp;
+      const bool waits = s.annealing_time && !s.annealing_time->empty() && is_zero(t.front()) &&
+                         s.annealing_time->front() > 0;
+      const auto both = [&](double a, double b) { return is_zero(a) && is_zero(b); };
+      if (waits || is_zero(t.back()) || std::ranges::adjacent_find(t, both) != t.end())
+        bath_at_zero("annealing_temp");
+    } else if (std::ranges::any_of(s.tc_ref_t, is_zero)) {
+      bath_at_zero("tc_ref_t");
+    } else if (is_zero(s.ref_t) && (s.tc_grps.empty() || s.tc_ref_t.empty())) {
+      bath_at_zero("ref_t");
     }
   }
 
