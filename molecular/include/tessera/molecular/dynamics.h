@@ -69,8 +69,9 @@ struct Dynamics {
   enum class Scheme : std::uint8_t { velocity_verlet, leap_frog, langevin };
   /// v_rescale: Bussi, Donadio & Parrinello, J. Chem. Phys. 126 (2007) 014101; andersen: every atom
   /// meets the bath at a rate of 1/tau (all atoms of a rigid group at once; J. Chem. Phys. 72
-  /// (1980) 2384); nose_hoover: chains of ten, Martyna et al., Mol. Phys. 87 (1996) 1117;
-  /// berendsen: weak coupling (J. Chem. Phys. 81 (1984) 3684), not canonical.
+  /// (1980) 2384); nose_hoover: chains of ten, Martyna et al., Mol. Phys. 87 (1996) 1117, which
+  /// have no mass at 0 K and do nothing there; berendsen: weak coupling (J. Chem. Phys. 81 (1984)
+  /// 3684), not canonical.
   enum class Thermostat : std::uint8_t { none, v_rescale, nose_hoover, andersen, berendsen };
   /// c_rescale: stochastic cell rescaling, Bernetti & Bussi, J. Chem. Phys. 153 (2020) 114107;
   /// parrinello_rahman: a piston with mass, moving with every step (J. Appl. Phys. 52 (1981) 7182,
