@@ -210,4 +210,44 @@ frequencies = ["200 THz"]
   EXPECT_EQ(found, 2);
 }
 
+/// Plates with a medium of losses before one without: 6e-7 of the wave is lost, and |S| is 1 both
+/// ways, up to what steps of 60 dB leave.
+TEST_F(Fdtd, PortsOfGuidesWithAndWithoutLossesAreReciprocal) {
+  write("case.toml", R"(app = "electromagnetics.fdtd"
+grid = {size = ["6 um", "1.2 um", "0 um"], cell = "0.1 um", polarization = "Ez"}
+run = {precision = "f64", stop.decay_db = 60}
+output = {pictures = false, vtk = false, scene = false}
+boundary = {x = "pml", y = "pec"}
+[[material]]
+name = "lossy"
+eps = 1
+sigma = "1e-3 S/m"
+[[structure]]
+shape = "box"
+low = ["-20 um", "-2 um", "-inf"]
+high = ["0 um", "2 um", "inf"]
+material = "lossy"
+[[port]]
+kind = "mode"
+name = "A"
+position = ["-1.5 um", "0 um", "0 um"]
+direction = [1, 0, 0]
+[[port]]
+kind = "mode"
+name = "B"
+position = ["1.5 um", "0 um", "0 um"]
+direction = [-1, 0, 0]
+[s_parameters]
+frequencies = ["300 THz"]
+)");
+  const Outcome run = run_case("case.toml", "RUN");
+  ASSERT_EQ(run.code, 0) << run.err;
+  const auto part = [&](const char* name) { return column("RUN", "s_parameters", name).at(0); };
+  const double on = std::hypot(part("S_B_A_re"), part("S_B_A_im")),
+               back = std::hypot(part("S_A_B_re"), part("S_A_B_im"));
+  EXPECT_NEAR(on, 1, 1e-4);
+  EXPECT_NEAR(back, 1, 1e-4);
+  EXPECT_NEAR(on, back, 1e-6);
+}
+
 }  // namespace

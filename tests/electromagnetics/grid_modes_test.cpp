@@ -315,6 +315,30 @@ TEST(GridModes, LossesAndPolesAreThoseOfTheSteps) {
   for (int i = 0; i < 2; ++i) EXPECT_GE(std::log2(std::abs(off[i]) / std::abs(off[i + 1])), 1.9);
 }
 
+/// Eight cells in a wavelength, where cos(beta D/2) is 0.93. What a loss of Im eps/Re eps = t makes
+/// of moduli is of the order of t^2, 2e-9 here.
+TEST(GridModes, OfLossesThatVanishAreThoseWithout) {
+  const double cell = 120e-9;
+  YeeGrid grid;
+  grid.lines = {even(3, cell), std::vector{0.0, cell}, even(4, cell)};
+  std::vector<GridModes> found;
+  for (const double sigma : {0.0, 1.0}) {
+    Medium medium;
+    medium.eps.fill(2.2);
+    medium.sigma.fill(sigma);
+    const YeeModel m = yee_model(grid, {walls, period, period}, {}, 0.9 * stable_time_step(grid),
+                                 Dtype::f64, {}, {medium});
+    found.push_back(grid_modes(m, {2, 1}, {.frequency_hz = 200e12}));
+  }
+  const GridMode &none = found[0].modes[0], &some = found[1].modes[0];
+  EXPECT_LT(some.beta.imag(), -1e-6 * some.beta.real());
+  EXPECT_LT(std::cos(some.beta * cell / 2.0).real(), 0.95);
+  for (std::size_t k = 0; k < found[0].open; ++k) {
+    EXPECT_NEAR(std::abs(some.e[k]), std::abs(none.e[k]), 1e-6 * std::abs(none.e[k]));
+    EXPECT_NEAR(std::abs(some.h[k]), std::abs(none.h[k]), 1e-6 * std::abs(none.h[k]));
+  }
+}
+
 TEST(GridModes, BetweenLinesAreThoseOfADomainThatEndsThere) {
   const double f = 14e9;
   for (const int axis : {0, 1, 2}) {

@@ -145,21 +145,18 @@ void modes::finish(GridMode& mode, const GridModes& plane, const Complex& s_squa
   for (Complex& x : mode.h) x /= s, conjugate.push_back(std::conj(x));
   const double watt = plane.reference * plane.reference / (2 * vacuum_impedance * plane.depth),
                size = watt * std::abs(mode_product(plane, mode.e, mode.h));
-  double power =
+  const double power =
       watt * (mode_product(plane, mode.e, conjugate) * std::polar(1.0, half.real())).real();
   // Forward: what travels carries its power there, whichever way its phase runs and whether layers
   // at the sides let it decay or grow; what carries hardly any decays there.
   const bool travels =
                  std::abs(half.imag()) < std::abs(half.real()) && std::abs(power) > 0.1 * size,
              turned = travels ? power < 0 : half.imag() > 0;
-  if (turned) {
-    half = -half;
-    power = -watt * (mode_product(plane, mode.e, conjugate) * std::polar(1.0, half.real())).real();
-  }
+  if (turned) half = -half;
   mode.beta = 2.0 * half / plane.cell;
   mode.index = mode.beta * speed_of_light / (2 * std::numbers::pi * frequency_hz);
-  const bool lossless = travels && std::abs(half.imag()) < 1e-9 * std::abs(half.real());
-  const double scale = 1 / std::sqrt(lossless ? power : size), way = turned ? -scale : scale;
+  const double scale = 1 / std::sqrt(size * std::abs(std::cos(half))),
+               way = turned ? -scale : scale;
   for (auto* field : {&mode.e, &mode.h_n})
     for (Complex& x : *field) x *= scale;
   for (Complex& x : mode.h) x *= way;

@@ -54,10 +54,12 @@ struct ModeOptions {
 };
 
 /// e in V/m, h = Z0 H in V/m, times lengths over the reference length: the unknowns of the scheme.
-/// Of a mode that travels and does not decay the power along +n is 1 W, or 1 W/m in two dimensions;
-/// of others the sum of e x h has modulus 2 Z0 / l^2 W, which for travelling ones is the same up to
-/// cos(beta D/2). The largest e is real and positive; of several as large within a thousandth, as
-/// lobes of odd modes are, the first one: modes of two planes of one guide have one sign.
+/// The sum of e x h, with the mean of h half a cell before and behind the line, h cos(beta D/2),
+/// has modulus 2 Z0 / l^2 W. Of a mode that travels and does not decay that is a power of 1 W along
+/// +n, or 1 W/m in two dimensions; with losses the unconjugated product is what reciprocity of the
+/// grid is made of: S between guides of any losses is symmetric up to phases. The largest e is real
+/// and positive; of several as large within a thousandth, as lobes of odd modes are, the first one:
+/// modes of two planes of one guide have one sign.
 struct GridMode {
   /// 1/m. Of modes that travel (|Im| < |Re|) power runs along +n, where it is more than a tenth of
   /// |e x h|; rounding, or layers at the sides, may leave Im above zero. Others decay along +n.
