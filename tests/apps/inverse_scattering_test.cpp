@@ -345,6 +345,19 @@ TEST_F(InverseScattering, EmptyPixelsOfTheTruthCountInItsSteps) {
   EXPECT_EQ(measured(box, "box"), measured(pixels, "pixels"));
 }
 
+/// Permittivities pass `least` by 0.01, and the limit of 2-D, cell/(c sqrt 2) sqrt(eps), is 23.587
+/// ps for 1 and 23.468 ps for 0.99.
+TEST_F(InverseScattering, StepsAreStableForAllThatTheRegionMayHave) {
+  write("case.toml", kSquare);
+  const auto with_step = [&](const std::string& dt) {
+    return tessera({"check", "case.toml", "--set", "run.dt=\"" + dt + "\""});
+  };
+  const Outcome above = with_step("23.5 ps"), below = with_step("23.4 ps");
+  EXPECT_EQ(above.code, 5) << above.out;
+  EXPECT_TRUE(holds(above.err, "above the stability limit of 2.3468")) << above.err;
+  EXPECT_EQ(below.code, 0) << below.err;
+}
+
 TEST_F(InverseScattering, LayersAreDoubtedAndMemoryIsCounted) {
   write("case.toml", kSquare);
   const auto check = [&](const std::string& setting) {

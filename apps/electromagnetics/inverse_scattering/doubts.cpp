@@ -35,8 +35,8 @@ std::string not_a_permittivity(const em::Medium& m, const Case& known, double le
     return "has magnetic losses";
   if (std::ranges::any_of(along, [&](std::size_t d) { return m.eps[d] != m.eps[along.front()]; }))
     return "has other permittivities along other axes";
-  constexpr double passed = 0.01;  // the lower bound, at most
-  if (m.eps[along.front()] < least - passed) return "has a permittivity below region.least";
+  if (m.eps[along.front()] < least - RegionOptions::passed)
+    return "has a permittivity below region.least";
   return {};
 }
 

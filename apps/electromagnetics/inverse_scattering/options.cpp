@@ -33,7 +33,7 @@ data::Options<RegionOptions> region_table() {
          .min = 1});
   o.add("least", &O::least,
         {.doc = "Lower bound, passed by 0.01 at most: eps = least + rho above it, least + 0.01 "
-                "(e^rho - 1) below. The time step is stable from it on.",
+                "(e^rho - 1) below. The time step is stable for all of these.",
          .min = 1});
   return o;
 }

@@ -18,6 +18,7 @@ struct RegionOptions {
   Point low{}, high{};
   std::optional<double> start;  ///< not given: that of the background; set by make_problem
   double least = 1;
+  static constexpr double passed = 0.01;  ///< what permittivities pass `least` by, at most
 };
 struct DataOptions {
   std::optional<std::filesystem::path> file;

@@ -72,7 +72,7 @@ Tensor surroundings_of(const InverseProblem& p, const std::vector<double>& known
 
 /// The waves in what is known or in the truth: on one grid, whose cells count in the known media,
 /// those of the truth and what the region begins as, and with one time step, which is stable for
-/// these and every permittivity from region.least on.
+/// these and every permittivity that the region may have.
 CaseOptions comparable_waves(const InverseOptions& o, bool with_truth) {
   CaseOptions waves = o.waves(with_truth);
   for (const StructureOptions& s : o.truth) {
@@ -89,7 +89,7 @@ CaseOptions comparable_waves(const InverseOptions& o, bool with_truth) {
     waves.materials.push_back(medium);
     waves.further_media.push_back(medium.name);
   };
-  add("region.least", o.region.least);
+  add("region.least", o.region.least - RegionOptions::passed);
   if (o.region.start) add("region.start", *o.region.start);  // else that of one of the others
   return waves;
 }
@@ -222,7 +222,8 @@ Tensor InverseProblem::start() const {
 }
 
 Tensor InverseProblem::permittivity(const Tensor& rho) const {
-  return options.region.least + where(rho > 0.0, rho, 0.01 * (exp(minimum(rho, 0.0)) - 1.0));
+  return options.region.least +
+         where(rho > 0.0, rho, RegionOptions::passed * (exp(minimum(rho, 0.0)) - 1.0));
 }
 
 Tensor InverseProblem::fields(const Tensor& rho) const {
