@@ -174,6 +174,8 @@ TEST_F(Fdtd, SheetsThatCannotBeAreRefused) {
           "sheet[0].size[1]", "has no width");
   refused("position = [\"400 mm\", \"0 mm\", \"0 mm\"]\nresistance = \"5 ohm\"\n",
           "sheet[0].position[0]", "outside of the domain");
+  const std::string film = "material = \"dense\"\nthickness = \"4.5 mm\"\n";
+  refused(at + film + "[[sheet]]\nnormal = \"x\"\n" + at + film, "sheet", "fill 1.8 times a cell");
   refused(at + "resistance = \"-5 ohm\"\n", "sheet[0].resistance", "above 0");
 }
 

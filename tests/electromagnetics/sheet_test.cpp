@@ -240,14 +240,18 @@ TEST(Sheet, WhatCannotBeIsRefused) {
   const YeeGrid grid = sheet_grid(4, 4, 4),
                 line{.lines = {even(4, kSheetCell), {0, 1e-3}, {0, 1e-3}}};
   const std::array<Faces, 3> faces{walls, walls, walls};
-  const auto refused = [&](const Sheet& s, const std::string& words, const YeeGrid& on,
-                           std::vector<Medium> media = {Medium{}}) {
+  const auto refuse = [&](const std::vector<Sheet>& sheets, const std::string& words,
+                          const YeeGrid& on, const std::vector<Medium>& media) {
     try {
-      sheet_edges({s}, on, faces, SceneOrder(Scene{}), media, Averaging::kottke);
+      sheet_edges(sheets, on, faces, SceneOrder(Scene{}), media, Averaging::kottke);
       ADD_FAILURE() << words;
     } catch (const Error& e) {
       EXPECT_NE(std::string(e.what()).find(words), std::string::npos) << e.what();
     }
+  };
+  const auto refused = [&](const Sheet& s, const std::string& words, const YeeGrid& on,
+                           const std::vector<Medium>& media = {Medium{}}) {
+    refuse({s}, words, on, media);
   };
   Medium pec{.name = "metal", .pec = true}, kerr{.name = "kerr", .chi3 = 1e-18},
       magnet{.name = "ferrite", .mu = {2, 2, 2}};
@@ -263,6 +267,13 @@ TEST(Sheet, WhatCannotBeIsRefused) {
   refused({.position = at, .thickness_m = 3e-3, .medium = sheet_films()[0]}, "fill", grid);
   refused({.position = at, .thickness_m = t, .medium = sheet_films()[0]}, "lies in 'kerr'", grid,
           {kerr});
+  // Two films of 0.9 of a cell at one place are 1.8 of it, of a half each they are all of it.
+  const auto film = [&](double share) {
+    return Sheet{.position = at, .thickness_m = share * kSheetCell, .medium = sheet_films()[0]};
+  };
+  refuse({film(0.9), film(0.9)}, "fill 1.8 times", grid, {Medium{}});
+  EXPECT_NO_THROW(sheet_edges({film(0.5), film(0.5)}, grid, faces, SceneOrder(Scene{}), {Medium{}},
+                              Averaging::kottke));
 }
 
 }  // namespace

@@ -98,6 +98,7 @@ class Placing {
   }
 
   AddedMedia finish() {
+    for (const auto& [place, share] : filled_) check_filled(share);
     for (const auto& [place, films] : across_) laminated(place, films);
     out_.sort();
     return std::move(out_);
@@ -110,6 +111,10 @@ class Placing {
     double share;
   };
 
+  static void check_filled(double share) {
+    if (share > 1 + 1e-6)
+      throw Error(fmt::format("[sheet_edges] films of one place fill {:.3g} times a cell", share));
+  }
   int places(int c, int d) const {
     return grid_.cells(d) + (grid_.resolved(d) && !at_middle(c, d) ? 1 : 0);
   }
@@ -151,8 +156,9 @@ class Placing {
       for (int c = 0; c < 3; ++c)
         if (c != s.axis)
           over_plane(c, s.axis, line, outline, [&](const Edge& e, double covered) {
-            out_.parts.push_back(
-                {e, number, share * covered, s.resistance_ohm ? 0 : share * covered});
+            const double film = s.resistance_ohm ? 0 : share * covered;
+            out_.parts.push_back({e, number, share * covered, film});
+            if (film > 0) filled_[{e.component, e.k, e.j, e.i}] += film;
           });
     };
     const auto at_lines = [&](int line, double weight) {
@@ -203,8 +209,7 @@ class Placing {
       key.insert(key.end(), {static_cast<double>(f.medium), f.share});
       left -= f.share;
     }
-    if (left < -1e-6)
-      throw Error(fmt::format("[sheet_edges] films fill {:.3g} times a cell", 1 - left));
+    check_filled(1 - left);
     const auto [known, is_new] = laminates_.try_emplace(key, static_cast<int>(out_.media.size()));
     if (is_new) {
       std::vector<Medium> among{host};
@@ -228,6 +233,7 @@ class Placing {
   Periodic periodic_{};
   AddedMedia out_;
   std::map<Place, std::vector<Film>> across_;
+  std::map<Place, double> filled_;                ///< by films along them, of the boxes of edges
   std::map<std::vector<double>, int> laminates_;  ///< their numbers in out_.media
 };
 
