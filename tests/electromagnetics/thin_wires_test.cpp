@@ -2,6 +2,7 @@
 // Thin wires: shares of the edges and faces about them, and lines whose impedance is known.
 #include "tessera/electromagnetics/constants.h"
 #include "tessera/electromagnetics/cut_cell_fractions.h"
+#include "tessera/electromagnetics/free_wire.h"
 #include "tessera/electromagnetics/line_impedance.h"
 #include "tessera/electromagnetics/scene.h"
 #include "tessera/electromagnetics/thin_wire.h"
@@ -149,6 +150,27 @@ TEST(ThinWires, WiresThatCannotBeAreRefusedWithTheirPlace) {
   EXPECT_TRUE(holds(words({{{{0, 0, 0}, {0, 0, 0}}, a}}), "two of its points"));
   EXPECT_TRUE(holds(words({{{{0, 0, -0.03}, {0, 0, 0.015}, {0, 0.03, 0.015}}, a}}), "its bend at"));
   EXPECT_TRUE(holds(words({upright(-0.03, 0.03, std::nan(""))}), "radius"));
+}
+
+/// A closed loop, and the same with coordinates that differ by rounding.
+TEST(ThinWires, RoundingLeavesThemOnTheirLines) {
+  const double a = 0.1 * kCell, y = 0.02, next = std::nextafter(y, 1.0);
+  const ThinWire exact{
+      {{0, y, -0.03}, {0, y, 0.03}, {0.03, y, 0.03}, {0.03, y, -0.03}, {0, y, -0.03}}, a},
+      rounded{{{0, y, -0.03},
+               {1e-18, next, 0.03},
+               {0.03, y, std::nextafter(0.03, 1.0)},
+               {0.03, next, -0.03},
+               {-1e-18, y, std::nextafter(-0.03, -1.0)}},
+              a};
+  EXPECT_TRUE(runs_on_lines(rounded, wire_grid()));
+  const CutCellFractions one = with_wires(wire_grid(), {exact}),
+                         other = with_wires(wire_grid(), {rounded});
+  ASSERT_EQ(one.fractions.size(), other.fractions.size());
+  for (const CutCellFraction& p : one.fractions) {
+    EXPECT_EQ(other.fraction(p.edge), p.fraction);
+    EXPECT_EQ(other.share(p.edge), p.share);
+  }
 }
 
 /// A wire along the middle of a square pipe of side s has Z0 = eta/(2 pi) ln(0.539353 s/a): of a

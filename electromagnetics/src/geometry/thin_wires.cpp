@@ -18,7 +18,6 @@ namespace {
 using std::numbers::pi;
 using Place = std::array<int, 3>;  // of a node
 
-constexpr double on_line = 1e-6;  // of a cell
 /// The flux through the edge beyond the end of a line of charge, on a grid of cubes, over that
 /// through its dual face of the field without a grid: (G(0) + G(1)) / 2 with Watson's integral G(0)
 /// = 0.252731 and G(1) = G(0) - 1/6, over 0.126281.
@@ -65,7 +64,7 @@ class Wires {
     number_ = number, radius_ = wire.radius_m;
     if (!(radius_ > 0)) fail_of_radius("its radius is not above 0");
     if (wire.points.size() < 2) fail("it has less than two points");
-    const bool closed = wire.points.front() == wire.points.back();
+    const bool closed = is_closed(wire, grid_);
     for (std::size_t p = 0; p + 1 < wire.points.size(); ++p)
       piece(wire.points[p], wire.points[p + 1], !closed && p == 0,
             !closed && p + 2 == wire.points.size());
@@ -146,7 +145,7 @@ class Wires {
     if (above != lines.begin() && above != lines.end() && x - above[-1] < *above - x)
       near = above - 1;
     const int i = static_cast<int>(near - lines.begin());
-    if (std::abs(*near - x) > on_line * grid_.smallest_length(d))
+    if (std::abs(*near - x) > same_on_wire * grid_.smallest_length(d))
       fail(fmt::format(
           "at {} it runs between lines of the grid: the nearest across {} is at {:.9g} m",
           at_point(of), "xyz"[d], *near));
@@ -160,7 +159,7 @@ class Wires {
   };
   End end_at(int axis, double x, int way, const Point& of) const {
     const auto& lines = grid_.lines[static_cast<std::size_t>(axis)];
-    const double slack = on_line * grid_.smallest_length(axis);
+    const double slack = same_on_wire * grid_.smallest_length(axis);
     if (x < lines.front() - slack || x > lines.back() + slack)
       fail(fmt::format("at {} it leaves the domain", at_point(of)));
     // Seen along `way`: the last line that it reaches.
@@ -176,7 +175,7 @@ class Wires {
   void piece(const Point& from, const Point& to, bool begins, bool ends) {
     int axis = -1;
     for (int d = 0; d < 3; ++d)
-      if (from[static_cast<std::size_t>(d)] != to[static_cast<std::size_t>(d)]) {
+      if (!same_along(grid_, d, from, to)) {
         if (axis >= 0)
           fail(fmt::format("from {} to {} it does not run along an axis", at_point(from),
                            at_point(to)));
@@ -216,18 +215,18 @@ class Wires {
     const auto e = edge_from(at, axis, way);
     if (!e || !(end.beyond > 0)) return false;
     const double open = open_.fraction(*e), whole = length(axis, end.line, way);
-    return open > 0 && open < 1 && open * whole <= end.beyond + on_line * whole;
+    return open > 0 && open < 1 && open * whole <= end.beyond + same_on_wire * whole;
   }
   int line_of_bend(int axis, const Point& p) const {
     const auto& lines = grid_.lines[static_cast<std::size_t>(axis)];
     const double x = p[static_cast<std::size_t>(axis)];
-    if (x < lines.front() - on_line * grid_.smallest_length(axis) ||
-        x > lines.back() + on_line * grid_.smallest_length(axis))
+    if (x < lines.front() - same_on_wire * grid_.smallest_length(axis) ||
+        x > lines.back() + same_on_wire * grid_.smallest_length(axis))
       fail(fmt::format("at {} it leaves the domain", at_point(p)));
     const auto near = std::min_element(lines.begin(), lines.end(), [&](double u, double v) {
       return std::abs(u - x) < std::abs(v - x);
     });
-    if (std::abs(*near - x) > on_line * grid_.smallest_length(axis))
+    if (std::abs(*near - x) > same_on_wire * grid_.smallest_length(axis))
       fail(fmt::format(
           "its bend at {} lies between lines of the grid: the nearest across {} is at {:.9g} m",
           at_point(p), "xyz"[axis], *near));

@@ -10,27 +10,25 @@
 namespace tessera::electromagnetics {
 namespace {
 
-constexpr double same_line = 1e-6;  ///< of a cell
-
 bool on_a_line(const YeeGrid& grid, int d, double x) {
   const auto& lines = grid.lines[static_cast<std::size_t>(d)];
   const auto above = std::lower_bound(lines.begin(), lines.end(), x);
   double off = INFINITY;
   if (above != lines.end()) off = std::min(off, *above - x);
   if (above != lines.begin()) off = std::min(off, x - above[-1]);
-  return off <= same_line * grid.smallest_length(d);
+  return off <= same_on_wire * grid.smallest_length(d);
 }
 
 }  // namespace
 
 bool runs_on_lines(const ThinWire& wire, const YeeGrid& grid) {
   const std::vector<Point>& p = wire.points;
-  const bool closed = p.size() > 1 && p.front() == p.back();
+  const bool closed = p.size() > 1 && is_closed(wire, grid);
   for (std::size_t k = 0; k + 1 < p.size(); ++k) {
     int axis = -1;
     for (int d = 0; d < 3; ++d) {
       const auto u = static_cast<std::size_t>(d);
-      if (p[k][u] == p[k + 1][u]) {
+      if (same_along(grid, d, p[k], p[k + 1])) {
         if (!on_a_line(grid, d, p[k][u])) return false;
       } else if (axis >= 0) {
         return false;
@@ -68,8 +66,8 @@ WirePlace place_on_wires(std::span<const ThinWire> wires, const Point& p) {
 
 std::vector<std::size_t> free_wires(std::span<const ThinWire> wires, const YeeGrid& grid) {
   if (wires.empty()) return {};
-  const double near = same_line * std::min({grid.smallest_length(0), grid.smallest_length(1),
-                                            grid.smallest_length(2)});
+  const double near = same_on_wire * std::min({grid.smallest_length(0), grid.smallest_length(1),
+                                               grid.smallest_length(2)});
   std::vector<bool> free(wires.size());
   for (std::size_t w = 0; w < wires.size(); ++w) free[w] = !runs_on_lines(wires[w], grid);
   const auto meet = [&](const ThinWire& a, const ThinWire& b) {

@@ -28,6 +28,7 @@
 #include "tessera/electromagnetics/geometry.h"
 #include "tessera/electromagnetics/yee_grid.h"
 
+#include <cmath>
 #include <cstddef>
 #include <string>
 #include <vector>
@@ -35,12 +36,23 @@
 namespace tessera::electromagnetics {
 
 /// A line of straight pieces along the axes, on lines of the grid, in m. Its ends may lie between
-/// two lines across it; where the last point is the first it is closed.
+/// two lines across it; where the last point is the first, as far as `same_on_wire` tells, it is
+/// closed.
 struct ThinWire {
   std::vector<Point> points;
   double radius_m = 0;
 };
 
+/// Coordinates of a wire that differ by no more than this share of a cell are the same.
+inline constexpr double same_on_wire = 1e-6;
+inline bool same_along(const YeeGrid& grid, int axis, const Point& a, const Point& b) {
+  const auto u = static_cast<std::size_t>(axis);
+  return std::abs(a[u] - b[u]) <= same_on_wire * grid.smallest_length(axis);
+}
+inline bool is_closed(const ThinWire& wire, const YeeGrid& grid) {
+  const Point &a = wire.points.front(), &b = wire.points.back();
+  return same_along(grid, 0, a, b) && same_along(grid, 1, a, b) && same_along(grid, 2, a, b);
+}
 /// The largest radius, as a share of the cells next to the wire.
 inline constexpr double thickest_wire = 0.3;
 
