@@ -385,4 +385,79 @@ derivatives = ["rl"]
           "monitor[0].derivatives", "within two cells of its plane");
 }
 
+/// A box in two dimensions with a point source and one more monitor, in [parameters] p = 1.
+std::string driven_box(const std::string& component, const std::string& grid,
+                       const std::string& material, const std::string& monitor) {
+  return R"(app = "electromagnetics.fdtd"
+[parameters]
+p = 1.0
+[grid]
+size = ["2 um", "2 um", "0 um"]
+cell = "50 nm"
+)" + grid +
+         R"(polarization = ")" + component + R"("
+[run]
+stop.steps = 200
+[boundary]
+pml.cells = 8
+[[material]]
+name = "core"
+)" + material +
+         R"([[structure]]
+shape = "box"
+centre = ["0.2 um", "0 um", "0 um"]
+size = ["0.6 um", "0.8 um", "inf"]
+material = "core"
+[[source]]
+kind = "point"
+component = ")" +
+         component + R"("
+position = ["0.125 um", "0.025 um", "0 um"]
+waveform = {kind = "gaussian", frequency = "200 THz", bandwidth = "120 THz"}
+[[monitor]]
+name = "m"
+frequencies = ["180 THz", "220 THz"]
+derivatives = ["p"]
+)" + monitor;
+}
+
+/// The media of steps follow eps and sigma by the correction, which derivatives do not know.
+TEST_F(FdtdDerivatives, OfMediaAtTheirExactSpeedAreRefused) {
+  const std::string flux =
+                        "kind = \"flux\"\nposition = [\"0.575 um\", \"0 um\", \"0 um\"]\n"
+                        "size = [\"0 um\", \"1 um\", \"0 um\"]\n",
+                    exact = "exact_speed_at = \"200 THz\"\n";
+  const auto checked = [&](const std::string& grid, const std::string& material) {
+    write("case.toml", driven_box("Ez", grid, material, flux));
+    return tessera({"check", "case.toml"});
+  };
+  const std::string lossy = "eps = 3\nsigma = \"p * 2e4 S/m\"\n", dense = "eps = \"3 * p\"\n";
+  const Outcome of_sigma = checked(exact, lossy), of_eps = checked(exact, dense);
+  EXPECT_EQ(of_sigma.code, 5) << of_sigma.out;
+  EXPECT_TRUE(holds(of_sigma.err, "moves a conductivity, which grid.exact_speed_at corrects"))
+      << of_sigma.err;
+  EXPECT_EQ(of_eps.code, 5) << of_eps.out;
+  EXPECT_TRUE(holds(of_eps.err, "moves a permittivity, which grid.exact_speed_at corrects"))
+      << of_eps.err;
+  EXPECT_EQ(checked("", lossy).code, 0);
+}
+
+/// What a current gives in the medium at its place alone goes by the permittivity there, of an
+/// electric and of a magnetic one.
+TEST_F(FdtdDerivatives, OfAPurcellFactorInTheMediumThatMovesAreRefused) {
+  const auto checked = [&](const std::string& component, const std::string& x) {
+    write("case.toml", changed(driven_box(component, "", "eps = \"3 * p\"\n", "kind = \"ldos\"\n"),
+                               "position = [\"0.125 um\"", "position = [\"" + x + "\""));
+    return tessera({"check", "case.toml"});
+  };
+  for (const char* component : {"Ez", "Hz"}) {
+    const Outcome within = checked(component, "0.125 um"), beside = checked(component, "-0.375 um");
+    EXPECT_EQ(within.code, 5) << component << within.out;
+    EXPECT_TRUE(holds(within.err, "monitor[0].derivatives") || holds(within.err, "derivatives ="))
+        << within.err;
+    EXPECT_TRUE(holds(within.err, "move its source two cells away")) << within.err;
+    EXPECT_EQ(beside.code, 0) << component << beside.err;
+  }
+}
+
 }  // namespace

@@ -196,6 +196,30 @@ void check_currents(const Case& c) {
   }
 }
 
+/// Whose medium a monitor knows: its own, and of the density of states at a magnetic current the
+/// four of E around each face, as what it gives alone goes by their permittivity.
+std::vector<em::Edge> known_edges(const Case& c, const Monitor& m) {
+  std::vector<em::Edge> out = m.edges();
+  if (m.options().kind != MonitorKind::ldos) return out;
+  for (const em::Edge& h : m.edges()) {
+    if (em::is_electric(h.component)) continue;
+    for (const int turn : {1, 2}) {
+      const int along = (em::axis_of(h.component) + turn) % 3,
+                across = (em::axis_of(h.component) + 3 - turn) % 3;
+      em::Edge e = h;
+      e.component = static_cast<std::uint8_t>(along);
+      out.push_back(e);
+      int& i = across == 0 ? e.i : across == 1 ? e.j : e.k;
+      ++i;
+      if (!c.grid.resolved(across) ||
+          c.faces[static_cast<std::size_t>(across)].low == em::Boundary::periodic)
+        i %= c.grid.cells(across);
+      out.push_back(e);
+    }
+  }
+  return out;
+}
+
 }  // namespace
 
 void check_passes(const MonitoredCase& made, const data::Config& config) {
@@ -213,13 +237,15 @@ void check_passes(const MonitoredCase& made, const data::Config& config) {
     const MonitorOptions& o = c.options.monitors[m];
     if (o.kind == MonitorKind::resonances || o.derivatives.empty()) continue;
     const auto refuse = [&](const char* what) {
-      throw data::InputError(data::ExitCode::config_invalid,
-                             {config.error(642, fmt::format("monitor[{}].derivatives", m), what,
-                                           "move the monitor two cells away")});
+      throw data::InputError(
+          data::ExitCode::config_invalid,
+          {config.error(642, fmt::format("monitor[{}].derivatives", m), what,
+                        o.kind == MonitorKind::ldos ? "move its source two cells away"
+                                                    : "move the monitor two cells away")});
     };
     // Fluxes and fields take what is there; others know the medium.
     const bool plain = o.kind == MonitorKind::flux || o.kind == MonitorKind::dft;
-    for (const em::Edge& e : made.monitors[m]->edges()) {
+    for (const em::Edge& e : known_edges(c, *made.monitors[m])) {
       const std::array<int, 4> place{e.component, e.i, e.j, e.k};
       if (plain && reshaped.count(place)) refuse("a conductor moves where its fields are taken");
       if (!plain && moved.count(place))

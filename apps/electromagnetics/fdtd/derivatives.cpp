@@ -5,6 +5,7 @@
 #include "electromagnetics/fdtd/monitors.h"
 #include "electromagnetics/fdtd/run.h"
 #include "electromagnetics/waves/moved_circuits.h"
+#include "electromagnetics/waves/wires.h"
 #include "tessera/autodiff/ops.h"
 #include "tessera/electromagnetics/free_edges.h"
 #include "tessera/electromagnetics/observed_run.h"
@@ -234,6 +235,16 @@ void check_differentiable(const Case& c, const data::Config& config) {
         config.error(642, "reference", "a case with a reference has no derivatives",
                      "run the reference by itself, and name its folder in `subtract`"),
         data::ExitCode::config_invalid);
+  if (c.wires) {
+    const std::size_t wire = waves::wires_between_lines(c).numbers.at(0);
+    throw data::InputError(
+        config.error(675, fmt::format("wire[{}].points", wire),
+                     fmt::format("wire[{}] runs between lines of the grid, and what goes by it has "
+                                 "no derivatives",
+                                 wire),
+                     "lay the wires on lines of the grid (grid.x.lines)"),
+        data::ExitCode::config_invalid);
+  }
   for (const em::Medium& m : c.media)
     if (m.chi2 != 0 || m.chi3 != 0)
       throw data::InputError(
