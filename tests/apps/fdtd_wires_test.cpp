@@ -228,4 +228,53 @@ high = ["0.1 m", "0.1 m", "0.12 m"]
   for (std::size_t f = 0; f < 2; ++f) EXPECT_NEAR(reference[f], own[f], 1e-5 * own[f]);
 }
 
+/// A second wire beside the dipole.
+std::string director(const std::string& points) {
+  return "[[wire]]\nname = \"director\"\npoints = " + points + "\nradius = \"2.5 mm\"\n";
+}
+
+/// 0.1 mm*3*1000/3 is 100 mm up to rounding.
+TEST_F(Fdtd, RoundingLeavesWiresOnTheirLines) {
+  const std::string text =
+      wire_case(kUprightWire,
+                director(R"([["0 m", "0.1 mm*3*1000/3", "-0.1 m"], ["0 m", "100 mm", "0.1 m"]])"));
+  for (const char* cells : {"cell = \"25 mm\"", "auto = {cells_per_wavelength = 20}"}) {
+    write("case.toml", changed(text, "cell = \"25 mm\"", cells));
+    const Outcome check = tessera({"check", "case.toml"});
+    EXPECT_EQ(check.code, 0) << check.err;
+    EXPECT_FALSE(holds(check.out + check.err, "between lines")) << cells << check.out << check.err;
+  }
+}
+
+/// However little it moves, of what moves beside it.
+TEST_F(Fdtd, AWireThatMovesAcrossItselfHasNoDerivatives) {
+  const auto checked = [&](const std::string& x) {
+    write("case.toml",
+          changed(wire_case(R"([["0 m", "0 m", "-0.13 m*scale"], ["0 m", "0 m", "0.13 m*scale"]])",
+                            director("[[\"" + x + "\", \"0 m\", \"-0.1 m\"], [\"" + x +
+                                     "\", \"0 m\", \"0.1 m\"]]") +
+                                "[parameters]\nscale = 1.0\n"),
+                  "[s_parameters]\n", "[s_parameters]\nderivatives = [\"scale\"]\n"));
+    return tessera({"check", "case.toml"});
+  };
+  for (const char* x : {"0.1 m*scale", "0.099 m + 1 mm*scale"}) {
+    const Outcome moved = checked(x);
+    EXPECT_EQ(moved.code, 5) << moved.out;
+    EXPECT_TRUE(holds(moved.err, "E0642") &&
+                holds(moved.err, "moves wire[1] across its lines of the grid"))
+        << moved.err;
+  }
+  const Outcome held = checked("0.1 m");
+  EXPECT_EQ(held.code, 0) << held.err;
+}
+
+TEST_F(Fdtd, GradcheckRefusesWiresBetweenLines) {
+  write("case.toml", wire_case(kTurnedWire));
+  const Outcome o = tessera({"gradcheck", "case.toml"});
+  EXPECT_EQ(o.code, 5) << o.out << o.err;
+  EXPECT_TRUE(holds(o.err, "E0675") && holds(o.err, "points = ") &&
+              holds(o.err, "has no derivatives"))
+      << o.err;
+}
+
 }  // namespace

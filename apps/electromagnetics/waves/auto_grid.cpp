@@ -2,6 +2,7 @@
 #include "electromagnetics/waves/auto_grid.h"
 
 #include "electromagnetics/waves/case_parts.h"
+#include "electromagnetics/waves/wires.h"
 #include "tessera/data/quantity.h"
 #include "tessera/electromagnetics/constants.h"
 #include "tessera/electromagnetics/free_wire.h"
@@ -57,7 +58,8 @@ void add_ends(em::AxisDemands& to, double position, double size, int weight,
 bool is_oblique(const WireOptions& wire) {
   for (std::size_t k = 1; k < wire.points.size(); ++k) {
     int differ = 0;
-    for (std::size_t d = 0; d < 3; ++d) differ += wire.points[k][d] != wire.points[k - 1][d];
+    for (std::size_t d = 0; d < 3; ++d)
+      differ += !same_coordinate(wire, wire.points[k][d], wire.points[k - 1][d]);
     if (differ > 1) return true;
   }
   return false;
@@ -133,12 +135,14 @@ void add_wires(const CaseOptions& o, std::array<em::AxisDemands, 3>& to) {
     const WireOptions& wire = o.wires[w];
     if (is_oblique(wire)) continue;
     const std::string owner = "wire '" + (wire.name.empty() ? std::to_string(w) : wire.name) + "'";
-    const bool closed = wire.points.front() == wire.points.back();
+    bool closed = true;
+    for (std::size_t d = 0; d < 3; ++d)
+      closed = closed && same_coordinate(wire, wire.points.front()[d], wire.points.back()[d]);
     for (std::size_t k = 0; k < wire.points.size(); ++k)
       for (std::size_t d = 0; d < 3; ++d) {
         const double x = wire.points[k][d];
         const bool at_an_end = !closed && (k == 0 || k + 1 == wire.points.size()),
-                   along = wire.points[k == 0 ? 1 : k - 1][d] != x;
+                   along = !same_coordinate(wire, wire.points[k == 0 ? 1 : k - 1][d], x);
         if (!at_an_end || !along) to[d].lines.push_back({x, kPortLine, owner});
       }
   }

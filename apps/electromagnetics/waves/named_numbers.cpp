@@ -4,6 +4,7 @@
 #include "electromagnetics/waves/case_parts.h"
 #include "electromagnetics/waves/loads.h"
 #include "electromagnetics/waves/sheets.h"
+#include "electromagnetics/waves/wires.h"
 #include "tessera/electromagnetics/pixels.h"
 
 #include <fmt/format.h>
@@ -130,9 +131,10 @@ void check_named(const Case& c, const std::vector<std::string>& names, MovedBy b
              by == MovedBy::media
                  ? "name parameters that move bodies, sheets, wires, media and circuits alone"
                  : "name parameters that move structures and permittivities alone");
-    if (reach.any(of_permittivities) && c.options.grid.exact_speed_at)
-      refuse(fmt::format("parameter '{}' moves a permittivity, which grid.exact_speed_at corrects",
-                         name),
+    const bool of_eps = reach.any(of_permittivities);
+    if ((of_eps || reach.any(of_losses)) && c.options.grid.exact_speed_at)
+      refuse(fmt::format("parameter '{}' moves a {}, which grid.exact_speed_at corrects", name,
+                         of_eps ? "permittivity" : "conductivity"),
              "leave grid.exact_speed_at out");
   }
 }
@@ -196,6 +198,7 @@ Case NamedNumbers::moved(const std::vector<double>& values) const {
   } else {
     out.media.resize(case_.scene.n_unmixed(out.media.size()));
   }
+  refuse_wires_off_lines(case_, out);
   out.scene = make_scene(out.options, out.media);
   out.media = em::with_blends(std::move(out.media), out.scene);
   out.stepped = em::with_blends(std::move(out.stepped), out.scene);

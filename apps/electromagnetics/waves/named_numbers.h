@@ -34,7 +34,7 @@ class NamedNumbers {
   /// The options of these values.
   CaseOptions options(const std::vector<double>& values) const;
   /// The case with scene, media and circuits of these values; grid, time step, places of elements
-  /// and sources stay.
+  /// and sources stay. Throws Error where a wire leaves its lines of the grid.
   Case moved(const std::vector<double>& values) const;
   /// The values with one of them a step further, or back.
   std::vector<double> stepped(std::size_t name, double steps) const;

@@ -3,6 +3,7 @@
 
 #include "electromagnetics/waves/case_parts.h"
 #include "electromagnetics/waves/loads.h"
+#include "tessera/autodiff/error.h"
 
 #include <fmt/format.h>
 
@@ -43,6 +44,42 @@ Wires wires_between_lines(const Case& c) {
   Wires out{{}, em::free_wires(all, c.grid)};
   for (const std::size_t w : out.numbers) out.wires.push_back(all[w]);
   return out;
+}
+
+void refuse_wires_off_lines(const Case& from, const Case& to) {
+  const auto refuse = [&](std::size_t wire) {
+    throw Error(
+        fmt::format("a parameter moves wire[{}] across its lines of the grid: wires have "
+                    "derivatives in what moves their ends along themselves alone",
+                    wire));
+  };
+  const Wires lines = wires_on_lines(from);
+  const std::vector<std::size_t> still = wires_on_lines(to).numbers;
+  for (const std::size_t w : lines.numbers)
+    if (std::find(still.begin(), still.end(), w) == still.end()) refuse(w);
+  for (std::size_t n = 0; n < lines.wires.size(); ++n) {
+    const std::vector<Point>&p = lines.wires[n].points,
+          &q = to.options.wires[lines.numbers[n]].points;
+    for (std::size_t k = 0; k + 1 < p.size(); ++k) {
+      std::size_t along = 0;
+      for (std::size_t d = 1; d < 3; ++d)
+        if (std::abs(p[k + 1][d] - p[k][d]) > std::abs(p[k + 1][along] - p[k][along])) along = d;
+      for (std::size_t d = 0; d < 3; ++d) {
+        const double rounding = 1e-10 * from.grid.smallest_length(static_cast<int>(d));
+        if (d != along && (std::abs(q[k][d] - p[k][d]) > rounding ||
+                           std::abs(q[k + 1][d] - p[k + 1][d]) > rounding))
+          refuse(lines.numbers[n]);
+      }
+    }
+  }
+}
+
+bool same_coordinate(const WireOptions& wire, double a, double b) {
+  double extent = 0;
+  for (const Point& p : wire.points)
+    for (std::size_t d = 0; d < 3; ++d)
+      extent = std::max(extent, std::abs(p[d] - wire.points.front()[d]));
+  return std::abs(a - b) <= 1e-9 * extent;
 }
 
 bool on_free_wire(const Case& c, const Point& position) {
@@ -98,7 +135,8 @@ std::vector<em::Edge> edges_of_elements(const Case& c) {
 bool lies_in_wire(const Case& c, const PortOptions& port) {
   const std::size_t axis = port_axis(port);
   if (!is_line(*port.size, axis)) return false;
-  const double near = 1e-6 * c.grid.smallest_length(static_cast<int>(axis)),
+  const auto cell = [&](std::size_t d) { return c.grid.smallest_length(static_cast<int>(d)); };
+  const double near = em::same_on_wire * cell(axis),
                low = port.position[axis] - (*port.size)[axis] / 2 - near,
                high = port.position[axis] + (*port.size)[axis] / 2 + near;
   for (const WireOptions& w : c.options.wires)
@@ -106,10 +144,8 @@ bool lies_in_wire(const Case& c, const PortOptions& port) {
       const Point &a = w.points[k], &b = w.points[k + 1];
       bool in_line = std::min(a[axis], b[axis]) <= high && std::max(a[axis], b[axis]) >= low;
       for (std::size_t d = 0; d < 3; ++d)
-        in_line =
-            in_line &&
-            (d == axis || (a[d] == b[d] && std::abs(a[d] - port.position[d]) <
-                                               c.grid.smallest_length(static_cast<int>(d)) / 2));
+        in_line = in_line && (d == axis || (em::same_along(c.grid, static_cast<int>(d), a, b) &&
+                                            std::abs(a[d] - port.position[d]) < cell(d) / 2));
       if (in_line) return true;
     }
   return false;
@@ -151,7 +187,7 @@ class WireElements {
                             "on a wire between lines of the grid, elements are in series",
                             "lay the wire on lines of the grid, or let it end at a circuit between "
                             "two wires")});
-    if (wire_direction(c_, position)[axis] == 0)
+    if (std::abs(wire_direction(c_, position)[axis]) < em::same_on_wire)
       refuse({config_.error(
           630, at + axis_key, std::string("the wire there runs across ") + "xyz"[axis],
           "name an axis along which it goes on: it tells which end comes first")});

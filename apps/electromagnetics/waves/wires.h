@@ -21,6 +21,12 @@ Wires wires_between_lines(const Case& c);
 bool on_free_wire(const Case& c, const Point& position);
 /// The number among the elements of Case::wires of a lumped port that lies on one.
 std::size_t wire_element_of_port(const Case& c, std::size_t port);
+/// Throws Error where a wire that lies on lines of the grid moves across itself: of metal on lines
+/// there is no derivative in that, and off them it is of another kind.
+void refuse_wires_off_lines(const Case& from, const Case& to);
+/// Whether coordinates of a wire are the same whatever the grid: to 1e-9 of its extent, which is
+/// beyond what rounding leaves of expressions.
+bool same_coordinate(const WireOptions& wire, double a, double b);
 /// Of the wire between lines that is nearest.
 Point wire_direction(const Case& c, const Point& position);
 /// Refuses a wire at its key.
