@@ -464,6 +464,21 @@ TEST(CutCellFractions, OneCellBetweenJoinedFacesHasTheAreasOfTwo) {
   EXPECT_LT(at_last, 3 * largest);  // it rings on, without losses
 }
 
+/// A magnetic medium is in all of its faces that metal leaves open in part.
+TEST(CutCellFractions, FacesOpenInPartHoldTheMagneticMedium) {
+  std::vector<Medium> media = vacuum_pec;
+  media[0].mu = {4, 4, 4};
+  const YeeGrid grid = box_of({10, 10, 10}, 0.1, {-0.5, -0.5, -0.5});
+  const SceneOrder scene(metal_body(sphere({0, 0, 0}, 0.26)));
+  const CutCellFractions open =
+      cut_cell_fractions(scene, media, grid, {}, 0.95 * stable_time_step(grid));
+  for (const CutCellFraction& f : open.fractions)
+    for (const Averaging averaging : {Averaging::none, Averaging::kottke})
+      if (!is_electric(f.edge.component) && f.fraction > 0) {
+        EXPECT_DOUBLE_EQ(face_material(scene, media, grid, f.edge, averaging).inverse_mu, 0.25);
+      }
+}
+
 /// Where a sheet ends within an edge is known to the tolerance of surfaces.
 TEST(CutCellFractions, EndsOfSheetsAreWhereTheyAre) {
   const double h = 1e-3;

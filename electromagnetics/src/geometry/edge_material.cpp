@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "geometry/grid_boxes.h"
+#include "geometry/metal.h"
 #include "geometry/vector.h"
 
 #include <algorithm>
@@ -8,8 +9,8 @@ namespace tessera::electromagnetics {
 using namespace detail;
 namespace {
 
-/// The fill without perfect conductors; false if nothing else is there.
-bool drop_conductors(Fill& fill, const std::vector<Medium>& media) {
+/// Leaves the fill without perfect conductors.
+void drop_conductors(Fill& fill, const std::vector<Medium>& media) {
   const auto pec = [&](int medium) { return media[medium].pec; };
   std::erase_if(fill.media, [&](const Share& s) { return pec(s.medium); });
   std::erase_if(fill.interfaces,
@@ -17,24 +18,14 @@ bool drop_conductors(Fill& fill, const std::vector<Medium>& media) {
   double left = 0;
   for (const Share& s : fill.media) left += s.fraction;
   for (Share& s : fill.media) s.fraction /= left;
-  return !fill.media.empty();
 }
 
-/// Of a point at one end of a seam, as in metal.h: `hair` is the way inwards for what covers metal.
+/// Of the place of a component: whether it is metal, at one end of a seam at least.
 bool in_conductor(const SceneOrder& scene, const std::vector<Medium>& media, const Point& p,
-                  const Point& hair, double tolerance) {
-  for (std::size_t rank = 0; rank < scene.from_top().size(); ++rank) {
-    const Structure& s = scene.scene().structures[scene.from_top()[rank]];
-    const Bounds& b = scene.bounds_from_top()[rank];
-    bool apart = false;
-    for (int k = 0; k < 3; ++k)
-      apart = apart || p[k] < b.low[k] - tolerance || p[k] > b.high[k] + tolerance;
-    if (apart) continue;
-    const bool pec = media[s.medium].pec;
-    const double d = s.shape.signed_distance(pec ? p : plus(p, hair));
-    if (pec ? d <= tolerance : d < -tolerance) return pec;
-  }
-  return media[scene.scene().background].pec;
+                  double tolerance, const std::vector<Twin>& twins) {
+  const double about = 8 * tolerance;  // Metal looks that far from a surface
+  const Metal metal(scene, media, {.centre = p, .size = {about, about, about}}, tolerance, twins);
+  return metal.settled() ? metal.closed() : metal(p) <= 0;
 }
 
 /// Mixtures are neither conductors nor, alone, magnetic.
@@ -143,11 +134,33 @@ Point beside_surfaces(const YeeGrid& grid, const Edge& edge) {
   return p;
 }
 
-Fill what_counts(const SceneOrder& scene, const YeeGrid& grid, const Edge& edge,
-                 Averaging averaging, const Periodic& periodic) {
-  if (averaging == Averaging::none)
-    return {{{medium_at(scene, beside_surfaces(grid, edge)), 1}}, {}, true};
-  return fill_of(scene, grid, edge, periodic);
+/// What counts of the media about a component, without perfect conductors; empty if nothing else is
+/// there. The medium at its place may be metal where a part of the edge or face is open.
+Fill what_counts(const SceneOrder& scene, const std::vector<Medium>& media, const YeeGrid& grid,
+                 const Edge& edge, Averaging averaging, const Periodic& periodic) {
+  if (averaging == Averaging::none) {
+    const int medium = medium_at(scene, beside_surfaces(grid, edge));
+    if (!media[static_cast<std::size_t>(medium)].pec) return {{{medium, 1}}, {}, true};
+  }
+  Fill out = fill_of(scene, grid, edge, periodic);
+  drop_conductors(out, media);
+  return out;
+}
+
+/// The medium at a corner of a face that is no perfect conductor: planes in place of round metal
+/// may leave nothing of a box that it leaves a sliver of.
+Fill at_corner(const SceneOrder& scene, const std::vector<Medium>& media, const YeeGrid& grid,
+               const Edge& face) {
+  const std::array<int, 3> at{face.i, face.j, face.k};
+  for (int bits = 0; bits < 8; ++bits) {
+    Point p = position_of(grid, face);
+    for (int k = 0; k < 3; ++k)
+      if (at_middle(face.component, k) && grid.resolved(k))
+        p[k] = grid.lines[k][at[k] + (bits >> k & 1)];
+    if (const int medium = medium_at(scene, p); !media[medium].pec)
+      return {{{medium, 1}}, {}, true};
+  }
+  return {};
 }
 
 }  // namespace
@@ -165,24 +178,17 @@ EdgeMaterial edge_material(const SceneOrder& scene, const std::vector<Medium>& m
                            LaminateShares laminates) {
   const int axis = axis_of(edge.component);
   EdgeMaterial out;
-  const double tolerance = 1e-6 * grid.length(axis, std::array{edge.i, edge.j, edge.k}[axis]);
-  const auto at_one_end = [&](const Twin& twin) {
-    return in_conductor(scene, media, plus(position_of(grid, edge), twin.moved),
-                        times(2 * tolerance, twin.inwards), tolerance);
-  };
   out.pec = open.fraction(edge) == 0;
   if (!out.pec && !open.conformal &&
       std::any_of(media.begin(), unmixed_end(scene, media),
                   [](const Medium& m) { return m.pec; })) {
-    const std::vector<Twin> twins = twins_of(grid, edge, periodic);
-    out.pec = std::any_of(twins.begin(), twins.end(), at_one_end);
+    const double cell = grid.length(axis, std::array{edge.i, edge.j, edge.k}[axis]);
+    out.pec = in_conductor(scene, media, position_of(grid, edge), 1e-6 * cell,
+                           twins_of(grid, edge, periodic));
   }
   if (out.pec) return out;
-  Fill fill = what_counts(scene, grid, edge, averaging, periodic);
-  // The medium at the middle of an edge may be metal where a part of it is open.
-  const bool none = averaging == Averaging::none;
-  if (!drop_conductors(fill, media) &&
-      !(none && drop_conductors(fill = fill_of(scene, grid, edge, periodic), media))) {
+  const Fill fill = what_counts(scene, media, grid, edge, averaging, periodic);
+  if (fill.media.empty()) {
     out.pec = true;
     return out;
   }
@@ -216,8 +222,9 @@ FaceMaterial face_material(const SceneOrder& scene, const std::vector<Medium>& m
     return m.mu != Point{1, 1, 1} || m.sigma_m != Point{};
   };
   if (std::none_of(media.begin(), unmixed_end(scene, media), magnetic)) return {};
-  Fill fill = what_counts(scene, grid, edge, averaging, periodic);
-  if (!drop_conductors(fill, media)) return {};
+  Fill fill = what_counts(scene, media, grid, edge, averaging, periodic);
+  if (fill.media.empty()) fill = at_corner(scene, media, grid, edge);
+  if (fill.media.empty()) return {};
   FaceMaterial out;
   const int axis = axis_of(edge.component);
   for (const Share& s : fill.media) out.sigma_m += s.fraction * media[s.medium].sigma_m[axis];

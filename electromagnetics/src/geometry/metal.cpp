@@ -130,6 +130,82 @@ struct FaceSquares {
   }
 };
 
+/// Whether a combination is less than the sum of its parts.
+bool takes_away(const ShapeNode& node) {
+  return node.kind == ShapeKind::complement || node.kind == ShapeKind::intersect ||
+         std::any_of(node.parts.begin(), node.parts.end(),
+                     [](const auto& part) { return takes_away(*part); });
+}
+
+/// The distance of a combination from that of its primitives, `of(primitive, adds)`; adds: more of
+/// the primitive is more metal.
+template <class Of>
+double combined(const ShapeNode& node, bool adds, const Of& of) {
+  if (node.kind == ShapeKind::primitive) return of(node, adds);
+  if (node.kind == ShapeKind::complement) return -combined(*node.parts[0], !adds, of);
+  const double sign = node.kind == ShapeKind::unite ? 1 : -1;
+  double best = sign * INFINITY;
+  for (const auto& part : node.parts)
+    if (const double d = combined(*part, adds, of); sign * d < sign * best) best = d;
+  return best;
+}
+
+/// Steps off a surface, in tolerances. To the corners and faces of a cube: a half-space, and an
+/// edge or a corner along the axes, has one of them that leads more than two tolerances inside.
+constexpr double far_off = 4, over_corner = 2.3;
+constexpr std::array<Point, 14> cube_steps{{{over_corner, over_corner, over_corner},
+                                            {-over_corner, over_corner, over_corner},
+                                            {over_corner, -over_corner, over_corner},
+                                            {-over_corner, -over_corner, over_corner},
+                                            {over_corner, over_corner, -over_corner},
+                                            {-over_corner, over_corner, -over_corner},
+                                            {over_corner, -over_corner, -over_corner},
+                                            {-over_corner, -over_corner, -over_corner},
+                                            {far_off, 0, 0},
+                                            {-far_off, 0, 0},
+                                            {0, far_off, 0},
+                                            {0, -far_off, 0},
+                                            {0, 0, far_off},
+                                            {0, 0, -far_off}}};
+
+/// No step from a point of its surface leads inside: a sheet, or as good as one.
+bool is_thin(const ShapeNode& primitive, const Point& p, double tolerance) {
+  return std::none_of(cube_steps.begin(), cube_steps.end(), [&](const Point& step) {
+    return distance(primitive, plus(p, times(tolerance, step))).value < -tolerance;
+  });
+}
+
+/// Adds the normals of the faces that run through p, each direction once.
+void add_normals(const ShapeNode& primitive, const Point& p, double tolerance,
+                 std::vector<Point>& normals) {
+  const auto add = [&](const Point& n) {
+    if (std::none_of(normals.begin(), normals.end(),
+                     [&](const Point& m) { return std::abs(dot(n, m)) > 1 - 1e-9; }))
+      normals.push_back(n);
+  };
+  add(distance(primitive, p).gradient);
+  const SolidFaces near = faces(primitive, p);
+  for (int i = 0; i < near.n; ++i)
+    if (std::abs(near.at[static_cast<std::size_t>(i)].distance) <= tolerance)
+      add(near.at[static_cast<std::size_t>(i)].normal);
+}
+
+/// Steps off all surfaces through a point: besides those of the cube, both ways along each normal
+/// and into the wedges between two of them. Along s = +-n +-m the step 2 s/|s|^2 leads by one away
+/// from both faces, however acute the wedge.
+std::vector<Point> steps_off(const std::vector<Point>& normals) {
+  constexpr double least = 0.05, depth = 3;  // |s| of three degrees; tolerances
+  std::vector<Point> out(cube_steps.begin(), cube_steps.end());
+  for (std::size_t i = 0; i < normals.size(); ++i) {
+    for (const double sign : {-far_off, far_off}) out.push_back(times(sign, normals[i]));
+    for (std::size_t j = 0; j < i; ++j)
+      for (const Point& s : {plus(normals[i], normals[j]), minus(normals[i], normals[j])})
+        if (norm(s) > least)
+          for (const double sign : {-depth, depth}) out.push_back(times(2 * sign / dot(s, s), s));
+  }
+  return out;
+}
+
 }  // namespace
 
 Metal::Metal(const SceneOrder& scene, const std::vector<Medium>& media, const Box& box,
@@ -178,6 +254,12 @@ Metal::Stack Metal::stack(const SceneOrder& scene, const std::vector<Medium>& me
 
 Distance Metal::value(const Stack& stack, const Point& at) const {
   const Point p = plus(at, stack.moved);
+  const Distance out = by_distances(stack, p);
+  if (out.value > 0 || out.value < -2 * tolerance_) return out;
+  return open_beside(stack, p).value_or(out);
+}
+
+Distance Metal::by_distances(const Stack& stack, const Point& p) const {
   Distance out{stack.base ? -INFINITY : INFINITY, {}};
   for (auto s = stack.near.rbegin(); s != stack.near.rend(); ++s) {
     Distance d = distance(*s->shape, s->metal ? p : plus(p, stack.hair));
@@ -186,6 +268,57 @@ Distance Metal::value(const Stack& stack, const Point& at) const {
     if (s->metal ? d.value < out.value : d.value > out.value) out = d;
   }
   return out;
+}
+
+std::optional<Distance> Metal::open_beside(const Stack& stack, const Point& p) const {
+  if (std::none_of(stack.near.begin(), stack.near.end(),
+                   [](const Near& s) { return !s.metal || takes_away(*s.shape); }))
+    return {};
+  const auto joined = [&](const auto& of) {
+    double out = stack.base ? -INFINITY : INFINITY;
+    for (auto s = stack.near.rbegin(); s != stack.near.rend(); ++s) {
+      const Point q = s->metal ? p : plus(p, stack.hair);
+      const double d = combined(*s->shape, s->metal, [&](const ShapeNode& primitive, bool adds) {
+        return of(primitive, adds, q);
+      });
+      out = s->metal ? std::min(out, d) : std::max(out, -d);
+    }
+    return out;
+  };
+  int touching = 0;
+  bool sheets = false;
+  std::vector<Point> normals;
+  joined([&](const ShapeNode& primitive, bool adds, const Point& q) {
+    const double d = distance(primitive, q).value;
+    if (std::abs(d) <= tolerance_) {
+      ++touching;
+      add_normals(primitive, q, tolerance_, normals);
+      sheets = sheets || (adds && is_thin(primitive, q, tolerance_));
+    }
+    return d;
+  });
+  if (touching < 2) return {};
+  // Without the conductors through p that are thin, or without those that are not.
+  const auto closed_without = [&](bool thin) {
+    return joined([&](const ShapeNode& primitive, bool adds, const Point& q) {
+             const double d = distance(primitive, q).value;
+             const bool left_out =
+                 adds && std::abs(d) <= tolerance_ && is_thin(primitive, q, tolerance_) == thin;
+             return left_out ? INFINITY : d;
+           }) <= tolerance_;
+  };
+  if (sheets && (!closed_without(true) || closed_without(false))) return {};
+  Distance least{INFINITY, {}};
+  for (const Point& step : steps_off(normals)) {
+    bool leaves = false;  // the domain, at the seam
+    for (std::size_t d = 0; d < 3; ++d)
+      leaves = leaves || step[d] * stack.hair[d] < -1e-9 * tolerance_;
+    if (leaves) continue;
+    const Distance there = by_distances(stack, plus(p, times(tolerance_, step)));
+    if (there.value < -2 * tolerance_) return {};
+    if (there.value < least.value) least = there;
+  }
+  return Distance{least.value + 2 * tolerance_, least.gradient};
 }
 
 Distance Metal::nearest(const Point& p) const {

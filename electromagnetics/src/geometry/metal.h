@@ -20,10 +20,12 @@ struct Stretch {
 };
 
 /// A function that is positive in the open, not positive in metal or on its surface to within
-/// `tolerance`, and continuous: signed distances, joined from the lowest structure to the topmost
-/// by min (a conductor) and max (what covers it). A box in the seam of a periodic axis lies at both
-/// of its ends, and what is metal at one of them is: there what covers metal does not end with the
-/// domain, but at a hair behind it.
+/// `tolerance`: signed distances, joined from the lowest structure to the topmost by min (a
+/// conductor) and max (what covers it). A plane in which faces of metal and of a hole meet is what
+/// lies beside it: metal where the hole has none behind it, open where it goes on on both sides; a
+/// conductor without thickness conducts there too. Else it is continuous. A box in the seam of a
+/// periodic axis lies at both of its ends, and what is metal at one of them is: there what covers
+/// metal does not end with the domain, but at a hair behind it.
 class Metal {
  public:
   Metal(const SceneOrder& scene, const std::vector<Medium>& media, const Box& box, double tolerance,
@@ -58,6 +60,10 @@ class Metal {
   Stack stack(const SceneOrder& scene, const std::vector<Medium>& media, const Box& box,
               const Twin& twin) const;
   Distance value(const Stack& stack, const Point& p) const;
+  /// Faces that meet in one plane are all metal here. `p` has been moved.
+  Distance by_distances(const Stack& stack, const Point& p) const;
+  /// Of such a plane, where no metal lies beside it: how far the open goes.
+  std::optional<Distance> open_beside(const Stack& stack, const Point& p) const;
 
   std::vector<Stack> stacks_;  // one; several: a place in a seam that is not settled
   double tolerance_;
