@@ -198,6 +198,32 @@ TEST(Geometry, BoundsAreTight) {
   EXPECT_EQ(Shape().signed_distance({0, 0, 0}), INFINITY);
 }
 
+// Turned by right angles: cos(pi/2) is 6e-17, and times infinity it would be infinite.
+TEST(Geometry, InfiniteBodiesAreSoAlongTheirOwnAxisAlone) {
+  const auto expect_bounds = [](const Shape& s, const Point& low, const Point& high) {
+    for (int k = 0; k < 3; ++k) {
+      EXPECT_DOUBLE_EQ(s.bounds().low[k], low[k]) << k;
+      EXPECT_DOUBLE_EQ(s.bounds().high[k], high[k]) << k;
+    }
+  };
+  const double inf = INFINITY;
+  const Shape guide = em::box({-inf, -1, -2}, {inf, 1, 2});
+  for (const double turn : {pi / 2, -pi / 2, 3 * pi / 2, 5 * pi / 2})
+    expect_bounds(em::rotate(guide, em::rotation_about({0, 0, 1}, turn)), {-1, -inf, -2},
+                  {1, inf, 2});
+  expect_bounds(em::rotate(guide, em::rotation_about({0, 0, 1}, pi)), {-inf, -1, -2}, {inf, 1, 2});
+  const em::Rotation half = em::rotation_about({0, 0, 1}, pi / 4);
+  const Shape twice = em::rotate(em::rotate(guide, half), half);
+  EXPECT_NEAR(twice.bounds().high[0], 1, 1e-14);
+  EXPECT_EQ(twice.bounds().high[1], inf);
+  expect_bounds(em::rotate(em::cylinder({0, 0, 0}, 1, inf), em::rotation_about({1, 0, 0}, pi / 2)),
+                {-1, -inf, -1}, {1, inf, 1});
+  // A sheet stays one.
+  const Shape sheet = em::rotate(em::box({-6, -5, 0}, {4, 5, 0}),
+                                 em::rotation_about({0, 1, 0}, pi / 2), {-1, 0, 0});
+  expect_bounds(sheet, {-1, -5, -5}, {-1, 5, 5});
+}
+
 // A rim of two rings and a square within one of them, raised: as the prisms that it is made of.
 TEST(Geometry, APrismOfARimIsThatOfItsParts) {
   const auto square = [](double x, double y, double a) {

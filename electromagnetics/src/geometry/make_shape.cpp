@@ -38,11 +38,17 @@ void need_positive(const char* operation, const char* what, double x) {
     refuse(operation, std::string(what) + " must be positive and finite, got " + in_digits(x));
 }
 
+/// x without what is rounding alone beside `size`, as cos(pi/2) is: a body that is infinite along
+/// one axis must not be so along others.
+double unless_rounding(double x, double size) { return std::abs(x) < 1e-14 * size ? 0 : x; }
+
 Point unit(const char* operation, const char* what, const Point& v) {
   need_finite(operation, what, v);
   const double length = norm(v);
   if (!(length > 0)) refuse(operation, std::string(what) + " has no direction: its length is zero");
-  return times(1 / length, v);
+  Point out = times(1 / length, v);
+  for (double& x : out) x = unless_rounding(x, 1);
+  return out;
 }
 
 Rotation transpose(const Rotation& r) {
@@ -56,7 +62,11 @@ Rotation product(const Rotation& a, const Rotation& b) {
   const Rotation columns = transpose(b);
   Rotation c;
   for (int i = 0; i < 3; ++i)
-    for (int k = 0; k < 3; ++k) c[i][k] = dot(a[i], columns[k]);
+    for (int k = 0; k < 3; ++k) {
+      double terms = 0;  // which may cancel
+      for (int j = 0; j < 3; ++j) terms += std::abs(a[i][j] * columns[k][j]);
+      c[i][k] = unless_rounding(dot(a[i], columns[k]), terms);
+    }
   return c;
 }
 
@@ -163,7 +173,7 @@ Rotation rotation_about(const Point& axis, double angle_rad) {  // Rodrigues' fo
   Rotation r;
   for (int i = 0; i < 3; ++i)
     for (int k = 0; k < 3; ++k)
-      r[i][k] = (i == k ? c : 0) + s * cross[i][k] + (1 - c) * u[i] * u[k];
+      r[i][k] = unless_rounding((i == k ? c : 0) + s * cross[i][k] + (1 - c) * u[i] * u[k], 1);
   return r;
 }
 
@@ -263,7 +273,10 @@ Shape translate(const Shape& shape, const Point& by) {
   });
 }
 
-Shape rotate(const Shape& shape, const Rotation& rotation, const Point& about) {
+Shape rotate(const Shape& shape, const Rotation& matrix, const Point& about) {
+  Rotation rotation = matrix;
+  for (Point& row : rotation)
+    for (double& x : row) x = unless_rounding(x, 1);
   const Rotation square = product(rotation, transpose(rotation));
   for (int i = 0; i < 3; ++i)
     for (int k = 0; k < 3; ++k)
