@@ -174,6 +174,16 @@ TEST(Medium, DoublePolesHaveTheDiscretePermittivityToo) {
   EXPECT_EQ(zero_poles_as_conductivity(medium_with({plasma})).poles.size(), 1u);
 }
 
+// What nobody asked for at that very frequency: above a resonance without loss, where the
+// permittivity is negative and nothing travels.
+TEST(Medium, ALookThroughABandStepsOffAPole) {
+  const Medium crystal = medium_with(lorentz(2, 0, 3));
+  EXPECT_THROW(permittivity(crystal, 0, 2), Error);
+  EXPECT_EQ(beside_pole(crystal, 1.5), 1.5);
+  EXPECT_NEAR(beside_pole(crystal, 2), 2 + 2e-6, 1e-12);
+  EXPECT_EQ(highest_index(std::vector{crystal}, 2), 1);
+}
+
 TEST(Medium, RefusesWhatHasNoMeaning) {
   EXPECT_THROW(lorentz(0, 1, 1), Error);
   EXPECT_THROW(lorentz(1, -1, 1), Error);

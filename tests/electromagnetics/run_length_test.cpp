@@ -52,11 +52,12 @@ TEST(RunLength, PassagesAreCountedAlongEdgesOrTheDiagonal) {
   EXPECT_EQ(steps_of_passages(grid, std::vector{metal, glass}, 0, begin, step), 3 * 2 * 5 + 1);
   EXPECT_EQ(steps_of_passages(grid, std::vector{metal}, 0, 10 * step + begin, step),
             10 + 2 * 5 + 1);
-  // 1 + 8 far below the resonance, 1 - 8/3 at twice its frequency.
+  // 1 + 8 far below the resonance, 1 - 8/3 at twice its frequency, negative above it.
   Medium crystal;
   crystal.poles = lorentz(1e15, 0, 8);
   EXPECT_EQ(steps_of_passages(grid, std::vector{crystal}, 1e11, begin, step), 3 * 2 * 5 + 1);
   EXPECT_EQ(steps_of_passages(grid, std::vector{crystal}, 2e15, begin, step), 2 * 5 + 1);
+  EXPECT_EQ(steps_of_passages(grid, std::vector{crystal}, 1e15, begin, step), 2 * 5 + 1);
 }
 
 }  // namespace

@@ -260,7 +260,7 @@ double index_of_background(const Case& c) {
   const double f = middle_of_band(c);
   const bool constant = !em::disperses(m) && m.sigma[0] == 0 && m.sigma_m[0] == 0;
   if (constant || !(f > 0)) return std::sqrt(m.eps[0] * m.mu[0]);
-  return std::max(1.0, std::abs(em::refractive_index(m, 0, f).real()));
+  return std::max(1.0, std::abs(em::refractive_index(m, 0, em::beside_pole(m, f)).real()));
 }
 
 std::array<em::AbsorbingFaces, 3> absorbers_of(const Case& c) {

@@ -84,7 +84,7 @@ void averaged_metals(Doubts& doubts, const std::vector<std::size_t>& key) {
     double f = 0;
     for (int i = 0; i <= 20 && f == 0; ++i)
       if (const double at = c.frequency_min + (c.frequency_max - c.frequency_min) * i / 20;
-          at > 0 && em::permittivity(m, 0, at).real() < 0)
+          at > 0 && em::permittivity(m, 0, em::beside_pole(m, at)).real() < 0)
         f = at;
     if (f > 0)
       doubts.say(658, structure_key(c.options, key[n]),

@@ -1,22 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tessera/electromagnetics/preview.h"
 
-#include "base/numbers.h"
 #include "tessera/autodiff/forall.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cmath>
 
 namespace tessera::electromagnetics {
 
 std::complex<double> shown_permittivity(const Medium& medium, int axis, double f_hz) {
   const std::complex<double> lasting = medium.eps[static_cast<std::size_t>(axis)];
   if (!(f_hz > 0)) return lasting;
-  const std::complex<double> chi = susceptibility(medium.poles, {0, two_pi * f_hz});
-  const bool on_pole = !std::isfinite(chi.real()) || !std::isfinite(chi.imag());
-  return permittivity(medium, axis, on_pole ? f_hz * (1 + 1e-6) : f_hz);
+  return permittivity(medium, axis, beside_pole(medium, f_hz));
 }
 
 data::RectilinearGrid preview(const SceneOrder& scene, const std::vector<Medium>& media,

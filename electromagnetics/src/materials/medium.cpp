@@ -126,6 +126,13 @@ Complex permittivity(const Medium& medium, int axis, double f_hz) {
   return permittivity_at("permittivity", medium, axis, Complex(0, two_pi * f_hz), f_hz);
 }
 
+double beside_pole(const Medium& medium, double f_hz) {
+  if (f_hz == 0) return f_hz;
+  const Complex chi = susceptibility(medium.poles, {0, two_pi * f_hz});
+  const bool on_pole = !std::isfinite(chi.real()) || !std::isfinite(chi.imag());
+  return on_pole ? f_hz * (1 + 1e-6) : f_hz;
+}
+
 std::vector<double> real_permittivities(const Medium& medium, int axis,
                                         std::span<const double> frequencies_hz) {
   if (!disperses(medium)) return {medium.eps[static_cast<std::size_t>(axis)]};
@@ -151,7 +158,7 @@ double highest_index(std::span<const Medium> media, double f_hz) {
   for (const Medium& m : media)
     if (!m.pec)
       for (int axis = 0; axis < 3; ++axis)
-        n = std::max(n, std::abs(refractive_index(m, axis, f_hz).real()));
+        n = std::max(n, std::abs(refractive_index(m, axis, beside_pole(m, f_hz)).real()));
   return n;
 }
 

@@ -44,7 +44,8 @@ std::int64_t steps_of_passages(const YeeGrid& grid, std::span<const Medium> medi
   for (int d = 0; d < 3; ++d) diagonal = std::hypot(diagonal, resolved_extent(grid, d));
   for (const Medium& m : media) {
     if (m.pec) continue;
-    const double eps = f_hz > 0 && disperses(m) ? permittivity(m, 0, f_hz).real() : 0;
+    const double eps =
+        f_hz > 0 && disperses(m) ? permittivity(m, 0, beside_pole(m, f_hz)).real() : 0;
     index = std::max(index, std::sqrt(std::max(m.eps[0], eps) * m.mu[0]));
   }
   const double passages = 2 * index * diagonal / speed_of_light;

@@ -68,6 +68,10 @@ std::complex<double> susceptibility(const std::vector<PoleResidue>& poles, std::
 /// The medium is taken as linear. Throws for a perfect conductor and exactly on a pole.
 std::complex<double> permittivity(const Medium& medium, int axis, double f_hz);
 
+/// f, or a millionth above it where a pole lies there: for what looks through a band, in which
+/// nobody has asked for that very frequency.
+double beside_pole(const Medium& medium, double f_hz);
+
 /// Re of it at each frequency, as a wave in a transparent medium sees it; of a medium without poles
 /// one number for all.
 std::vector<double> real_permittivities(const Medium& medium, int axis,
@@ -79,8 +83,8 @@ std::complex<double> permeability(const Medium& medium, int axis, double f_hz);
 /// sqrt(permittivity) sqrt(permeability), each root with Im <= 0: n - i k with k >= 0 in a passive
 /// medium, Re < 0 where both are negative.
 std::complex<double> refractive_index(const Medium& medium, int axis, double f_hz);
-/// The largest |Re n| at f of all axes and media but perfect conductors, at least 1: by it cells
-/// are counted per wavelength.
+/// The largest |Re n| at f (beside_pole) of all axes and media but perfect conductors, at least 1:
+/// by it cells are counted per wavelength.
 double highest_index(std::span<const Medium> media, double f_hz);
 
 /// The same medium with the residues of poles at zero (those of Drude terms) turned into `sigma`:
