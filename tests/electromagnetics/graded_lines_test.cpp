@@ -36,8 +36,27 @@ TEST(GradedLines, HoldTheEndsOfStretchesAndGrowByTheRatio) {
     }
     if (i > 0) {
       const double before = lines[i] - lines[i - 1];
-      EXPECT_LT(std::max(d / before, before / d), 1.25) << "at " << lines[i];
+      EXPECT_LT(std::max(d / before, before / d), ratio * 1.002) << "at " << lines[i];
     }
+  }
+}
+
+// A short cell between two stretches, or between one and the end of the axis, is one from which its
+// neighbours grow.
+TEST(GradedLines, KeepToTheRatioBesideStretches) {
+  const double ratio = 1.3;
+  for (const std::vector<RefinedStretch>& stretches :
+       {std::vector<RefinedStretch>{{-3, -1, 0.5}, {-0.95, 2, 0.5}},
+        std::vector<RefinedStretch>{{-4.9, 0, 0.5}}}) {
+    const std::vector<double> lines = graded_lines(-5, 5, 1, stretches, ratio);
+    for (const RefinedStretch& r : stretches)
+      for (const double end : {r.from, r.to})
+        EXPECT_NE(std::find(lines.begin(), lines.end(), end), lines.end()) << end;
+    for (std::size_t i = 1; i + 1 < lines.size(); ++i) {
+      const double d = lines[i + 1] - lines[i], before = lines[i] - lines[i - 1];
+      EXPECT_LT(std::max(d / before, before / d), ratio * 1.002) << "at " << lines[i];
+    }
+    EXPECT_LT(lines.size(), 32U);  // 28 and 20 cells
   }
 }
 
