@@ -4,6 +4,11 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdio>
+#include <map>
+#include <set>
+#include <string>
+#include <vector>
 
 namespace tessera::apps::waves {
 namespace {
@@ -248,6 +253,7 @@ void check_structures(const CaseOptions& o, Checks& checks) {
   std::set<std::string> seen, used;
   std::set<std::size_t> without_thickness;
   for (const StructureOptions& s : o.structures) used.insert(s.parts.begin(), s.parts.end());
+  std::map<std::string, double> bodies;  // that a structure is of, with all that repeats make
   double copies = 0;
   for (std::size_t i = 0; i < o.structures.size(); ++i) {
     const StructureOptions& s = o.structures[i];
@@ -265,10 +271,13 @@ void check_structures(const CaseOptions& o, Checks& checks) {
     if (s.empty) checks.known(at + ".empty", *s.empty, media, "medium");
     if (s.material && !conducts_perfectly(o, *s.material))
       check_thickness(o, i, *s.material, without_thickness, checks);
+    double own = s.parts.empty() ? 1 : 0;
+    for (const std::string& part : s.parts) own += bodies[part];
     if (s.repeat) {
       const std::array<int, 3>& n = s.repeat->count;
       const double before = copies;
-      copies += static_cast<double>(n[0]) * n[1] * n[2];
+      own *= static_cast<double>(n[0]) * n[1] * n[2];
+      copies += own;
       if (copies > kMostCopies && before <= kMostCopies) {
         char count[40];
         std::snprintf(count, sizeof count, "%.7g", copies);
@@ -277,6 +286,7 @@ void check_structures(const CaseOptions& o, Checks& checks) {
                    "repeat less, or take periodic faces");
       }
     }
+    bodies[s.name] = own;
     if (!s.name.empty() && s.shape != ShapeKind::pixels) earlier.push_back(s.name);
   }
 }
