@@ -190,12 +190,12 @@ void add_normals(const ShapeNode& primitive, const Point& p, double tolerance,
       add(near.at[static_cast<std::size_t>(i)].normal);
 }
 
-/// Steps off all surfaces through a point: besides those of the cube, both ways along each normal
-/// and into the wedges between two of them. Along s = +-n +-m the step 2 s/|s|^2 leads by one away
+/// Steps off the surfaces through a point: both ways along each normal and into the wedges between
+/// two of them. Along s = +-n +-m the step 2 s/|s|^2 leads by one away
 /// from both faces, however acute the wedge.
 std::vector<Point> steps_off(const std::vector<Point>& normals) {
   constexpr double least = 0.05, depth = 3;  // |s| of three degrees; tolerances
-  std::vector<Point> out(cube_steps.begin(), cube_steps.end());
+  std::vector<Point> out;
   for (std::size_t i = 0; i < normals.size(); ++i) {
     for (const double sign : {-far_off, far_off}) out.push_back(times(sign, normals[i]));
     for (std::size_t j = 0; j < i; ++j)
@@ -286,18 +286,31 @@ std::optional<Distance> Metal::open_beside(const Stack& stack, const Point& p) c
     return out;
   };
   int touching = 0;
+  joined([&](const ShapeNode& primitive, bool, const Point& q) {
+    const double d = distance(primitive, q).value;
+    touching += std::abs(d) <= tolerance_;
+    return d;
+  });
+  if (touching < 2) return {};
+  Distance least{INFINITY, {}};
+  const auto leads_into_metal = [&](const Point& step) {
+    for (std::size_t d = 0; d < 3; ++d)
+      if (step[d] * stack.hair[d] < -1e-9 * tolerance_) return false;  // out of the domain
+    const Distance there = by_distances(stack, plus(p, times(tolerance_, step)));
+    if (there.value < least.value) least = there;
+    return there.value < -2 * tolerance_;
+  };
+  if (std::any_of(cube_steps.begin(), cube_steps.end(), leads_into_metal)) return {};
   bool sheets = false;
   std::vector<Point> normals;
   joined([&](const ShapeNode& primitive, bool adds, const Point& q) {
     const double d = distance(primitive, q).value;
     if (std::abs(d) <= tolerance_) {
-      ++touching;
       add_normals(primitive, q, tolerance_, normals);
       sheets = sheets || (adds && is_thin(primitive, q, tolerance_));
     }
     return d;
   });
-  if (touching < 2) return {};
   // Without the conductors through p that are thin, or without those that are not.
   const auto closed_without = [&](bool thin) {
     return joined([&](const ShapeNode& primitive, bool adds, const Point& q) {
@@ -308,16 +321,8 @@ std::optional<Distance> Metal::open_beside(const Stack& stack, const Point& p) c
            }) <= tolerance_;
   };
   if (sheets && (!closed_without(true) || closed_without(false))) return {};
-  Distance least{INFINITY, {}};
-  for (const Point& step : steps_off(normals)) {
-    bool leaves = false;  // the domain, at the seam
-    for (std::size_t d = 0; d < 3; ++d)
-      leaves = leaves || step[d] * stack.hair[d] < -1e-9 * tolerance_;
-    if (leaves) continue;
-    const Distance there = by_distances(stack, plus(p, times(tolerance_, step)));
-    if (there.value < -2 * tolerance_) return {};
-    if (there.value < least.value) least = there;
-  }
+  const std::vector<Point> steps = steps_off(normals);
+  if (std::any_of(steps.begin(), steps.end(), leads_into_metal)) return {};
   return Distance{least.value + 2 * tolerance_, least.gradient};
 }
 
