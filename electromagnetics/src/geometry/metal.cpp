@@ -285,13 +285,13 @@ std::optional<Distance> Metal::open_beside(const Stack& stack, const Point& p) c
     }
     return out;
   };
-  int touching = 0;
+  int surfaces = 0;
   joined([&](const ShapeNode& primitive, bool, const Point& q) {
     const double d = distance(primitive, q).value;
-    touching += std::abs(d) <= tolerance_;
+    surfaces += std::abs(d) <= tolerance_;
     return d;
   });
-  if (touching < 2) return {};
+  if (surfaces < 2) return {};
   Distance least{INFINITY, {}};
   const auto leads_into_metal = [&](const Point& step) {
     for (std::size_t d = 0; d < 3; ++d)
