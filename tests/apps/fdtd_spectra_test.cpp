@@ -396,4 +396,38 @@ frequencies = ["200 THz"]
   EXPECT_NEAR(std::log(poles), std::log(plain), 0.01 * k * 0.05 * 3e-6);
 }
 
+TEST_F(Fdtd, ACarrierOnAPoleWithoutLossesIsTaken) {  // where no permittivity is finite
+  write("case.toml", R"(app = "electromagnetics.fdtd"
+[grid]
+size = ["4 um", "2 um", "0 um"]
+cell = "50 nm"
+polarization = "Ez"
+[run]
+stop = {time = "0.05 ps"}
+[[material]]
+name = "m"
+eps = 2
+poles = [{kind = "lorentz", frequency = "200 THz", damping = "0 THz", delta_eps = 0.5}]
+[[structure]]
+shape = "cylinder"
+radius = "0.4 um"
+height = "inf"
+material = "m"
+[[source]]
+kind = "point"
+component = "Ez"
+position = ["-1 um", "0 um", "0 um"]
+waveform = {kind = "gaussian", frequency = "200 THz", bandwidth = "40 THz"}
+[[monitor]]
+kind = "flux"
+name = "through"
+position = ["1 um", "0 um", "0 um"]
+size = ["0 um", "1 um", "0 um"]
+frequencies = ["190 THz"]
+)");
+  const Outcome checked = tessera({"check", "case.toml"}), out = run_case("case.toml", "RUN");
+  EXPECT_EQ(checked.code, 0) << checked.err;
+  EXPECT_EQ(out.code, 0) << out.err;
+}
+
 }  // namespace

@@ -23,7 +23,7 @@ Skin skin_of(const Medium& m, double f_min, double f_max) {
   Skin skin;
   for (int i = 0; i <= band_points && !m.pec; ++i) {
     const double f = f_min + (f_max - f_min) * i / band_points;
-    const double eps = f > 0 ? permittivity(m, 0, f).real() : 0;
+    const double eps = f > 0 ? permittivity(m, 0, beside_pole(m, f)).real() : 0;
     if (eps >= 0) continue;
     skin.depth_m =
         std::min(skin.depth_m, speed_of_light / (2 * std::numbers::pi * f * std::sqrt(-eps)));
