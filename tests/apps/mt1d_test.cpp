@@ -334,6 +334,32 @@ TEST_F(Mt1d, ContradictionsHaveAPlaceAndANumber) {
   EXPECT_TRUE(holds(tessera({"check", "case.toml"}).err, "E0603"));
 }
 
+// Between bounds smoothness is one of x, which has no end at either.
+TEST_F(Mt1d, AKnownResistivityHasNoPlaceAtABound) {
+  const auto checked = [&](const std::string& ohm_m) {
+    make_case(1,
+              "[model]\nleast_resistivity = \"1 ohm*m\"\ngreatest_resistivity = \"1000 ohm*m\"\n"
+              "fixed_top = [\"0 m\"]\nfixed_bottom = [\"300 m\"]\nfixed_resistivity = [\"" +
+                  ohm_m + " ohm*m\"]\n");
+    return tessera({"check", "case.toml"});
+  };
+  for (const char* at : {"1", "1000"}) {
+    const Outcome o = checked(at);
+    EXPECT_EQ(o.code, 5) << at;
+    EXPECT_TRUE(holds(o.err, "case.toml:9:1: error E0604: fixed_resistivity of range 1, "))
+        << o.err;
+    EXPECT_TRUE(holds(o.err, "is that of a bound")) << o.err;
+  }
+  // A tenth of three decades is a factor of two.
+  for (const auto& [near, told] :
+       {std::pair{"1.9", true}, {"2.1", false}, {"490", false}, {"510", true}}) {
+    const Outcome o = checked(near);
+    EXPECT_EQ(o.code, 0) << o.err;
+    EXPECT_EQ(holds(o.err, "warning E0604: fixed_resistivity of range 1"), told) << o.err;
+  }
+  EXPECT_TRUE(holds(checked("900").err, "model.greatest_resistivity above 1916 ohm*m"));
+}
+
 TEST_F(Mt1d, ABadFileStopsUnlessToldToGoOn) {
   make_case(2, "[posterior]\nmethod = \"none\"\n");
   write("site/soundings/bad.edi",

@@ -53,6 +53,9 @@ TEST_F(Mt2d, FixedCellsAreKeptOrRefused) {
   }
   write("near.toml", text("1.004"));  // nearer to the bound than where free cells may start
   ASSERT_NE(tessera({"run", "near.toml", "--output", "N"}).code, 5);
+  EXPECT_TRUE(
+      holds(tessera({"check", "near.toml"}).err,
+            "near.toml:11:1: warning E0604: the resistivity of model.fixed[0], 1.004 ohm*m"));
   int fixed = 0;
   for (const double rho : csv_table(read("N/model.csv")).at("resistivity_ohm_m"))
     fixed += std::abs(rho / 1.004 - 1) < 1e-6;

@@ -73,6 +73,11 @@ std::vector<data::Diagnostic> doubts(const data::Config& config, const Mt1dCase&
                         n, n_stations, range.top_m, range.bottom_m),
             "more model.layers, or a thicker range");
   }
+  if (o.least_resistivity)
+    for (std::size_t i = 0; i < o.fixed_resistivity.size(); ++i)
+      survey::doubt_known(
+          config, "model.fixed_resistivity", fmt::format("fixed_resistivity of range {}", i + 1),
+          o.fixed_resistivity[i], *o.least_resistivity, *o.greatest_resistivity, out);
   const survey::StaticShiftOptions& shift = o.static_shift;
   if (shift.enabled && shift.reference_resistivity && shift.reference_period) {
     const std::size_t n = count_stations([&](const inversion::Response& r) {

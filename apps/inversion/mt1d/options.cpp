@@ -141,9 +141,17 @@ Mt1dOptions read_options(const data::Config& config) {
                         *start),
             "a reference_resistivity between the bounds");
     }
-    for (std::size_t i = 0; i < o.fixed_resistivity.size(); ++i)
-      between(o.fixed_resistivity[i], "model.fixed_resistivity",
-              fmt::format("fixed_resistivity of range {}", i + 1));
+    for (std::size_t i = 0; i < o.fixed_resistivity.size(); ++i) {
+      const double rho = o.fixed_resistivity[i];
+      const std::string what = fmt::format("fixed_resistivity of range {}", i + 1);
+      between(rho, "model.fixed_resistivity", what);
+      if (rho == *o.least_resistivity || rho == *o.greatest_resistivity)
+        say(604, "model.fixed_resistivity",
+            fmt::format("{}, {:g} ohm*m, is that of a bound, to which smoothness would draw the "
+                        "layers about it",
+                        what, rho),
+            "wider bounds");
+    }
   }
   if (o.first_depth && o.last_depth && *o.first_depth >= *o.last_depth)
     say(605, "model.first_depth", "first_depth is not above last_depth",

@@ -134,6 +134,12 @@ std::vector<data::Diagnostic> doubts(const data::Config& config, const Mt2dOptio
     doubt_keys_of_forward(o, all);
   } else {
     doubt_keys(o, all);
+    if (o.least_resistivity)
+      for (std::size_t k = 0; k < o.fixed.size(); ++k)
+        survey::doubt_known(config, fmt::format("model.fixed[{}].resistivity", k),
+                            fmt::format("the resistivity of model.fixed[{}]", k),
+                            o.fixed[k].resistivity, *o.least_resistivity, *o.greatest_resistivity,
+                            out);
     if (o.task == Task::sample) doubt_keys_of_sampling(all);
   }
   survey::DataOptions data = o.data;

@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "inversion/survey/options.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
+#include <cmath>
 #include <numbers>
 #include <string>
 #include <string_view>
@@ -59,6 +62,26 @@ bool are_bounds(const data::Config& config, const std::optional<double>& least,
     return refuse("model.least_resistivity", "least_resistivity is not below greatest_resistivity",
                   "exchange them");
   return least.has_value();
+}
+
+void doubt_known(const data::Config& config, const std::string& key, const std::string& what,
+                 double ohm_m, double least, double greatest, std::vector<data::Diagnostic>& out) {
+  const double range = std::log(greatest / least),
+               apart = std::min(std::log(ohm_m / least), std::log(greatest / ohm_m));
+  constexpr double tenth = 0.1;
+  if (apart >= tenth * range * (1 - 1e-12)) return;
+  const bool low = ohm_m * ohm_m < least * greatest;
+  // Where the bound has to be for the resistivity to lie a tenth of the range from it.
+  const double bound = low ? greatest * std::pow(ohm_m / greatest, 1 / (1 - tenth))
+                           : least * std::pow(ohm_m / least, 1 / (1 - tenth));
+  out.push_back(config.error(
+      604, key,
+      fmt::format("{}, {:g} ohm*m, lies close to a bound, where smoothness draws what is next to "
+                  "it far towards that",
+                  what, ohm_m),
+      low ? fmt::format("wider bounds: model.least_resistivity below {:.4g} ohm*m", bound)
+          : fmt::format("wider bounds: model.greatest_resistivity above {:.4g} ohm*m", bound)));
+  out.back().severity = data::Severity::warning;
 }
 
 inversion::StationOptions station_options(const DataOptions& o,

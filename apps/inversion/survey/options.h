@@ -209,6 +209,12 @@ void find_contradictions(const data::Config& config, const DataOptions& data,
 bool are_bounds(const data::Config& config, const std::optional<double>& least,
                 const std::optional<double>& greatest, std::vector<data::Diagnostic>& wrong);
 
+/// A warning, E0604, of a resistivity that is known and lies within a tenth of the range of ln rho
+/// of a bound. Smoothness is one of x = ln((ln rho - a) / (b - ln rho)), which has no end at the
+/// bounds a and b: neighbours of what is fixed there are drawn far towards it.
+void doubt_known(const data::Config& config, const std::string& key, const std::string& what,
+                 double ohm_m, double least, double greatest, std::vector<data::Diagnostic>& out);
+
 /// The options that stations are read with.
 inversion::StationOptions station_options(const DataOptions& o,
                                           std::vector<inversion::DatumKind> kinds);
