@@ -12,6 +12,7 @@
 
 #include <cmath>
 #include <fstream>
+#include <set>
 #include <sstream>
 
 using namespace tessera::testing;
@@ -47,6 +48,17 @@ TEST_F(Mt2d, ASectionOfAPriorStandsBesideTheSmoothOne) {
   for (const char* name : {"model.csv", "learnt/model.csv", "learnt/data.csv", "learnt/prior.csv",
                            "learnt/results.h5", "learnt/plots/section.png"})
     EXPECT_TRUE(fs::exists(here() / "RUN" / name)) << name;
+  // Pictures anew are those of both sections.
+  const auto pictures = [&](const char* of) {
+    std::set<fs::path> names;
+    for (const auto& entry : fs::directory_iterator(here() / "RUN" / of))
+      names.insert(entry.path().filename());
+    return names;
+  };
+  const auto drawn = pictures("learnt/plots");
+  fs::remove_all(here() / "RUN/learnt/plots");
+  ASSERT_EQ(tessera({"plot", "RUN"}).code, 0);
+  EXPECT_EQ(pictures("learnt/plots"), drawn);
   const auto told = csv_table(read("RUN/learnt/prior.csv"));
   // The table of data beside it has the RMS that is told.
   const auto survey = tessera::inversion::read_survey(here() / "RUN/learnt/data.csv");

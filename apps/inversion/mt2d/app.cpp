@@ -17,6 +17,7 @@
 #include <algorithm>
 #include <chrono>
 #include <memory>
+#include <utility>
 
 namespace tessera::apps::mt2d {
 namespace {
@@ -296,7 +297,12 @@ PreparedCase prepare(const AppContext& context) {
 }
 
 std::vector<fs::path> plot(const fs::path& run) {
-  return draw(run / "plots", read_results(run / "results.h5"), true);
+  std::vector<fs::path> all = draw(run / "plots", read_results(run / "results.h5"), true);
+  // The section of a learnt prior, as the run draws it.
+  if (const fs::path learnt = run / "learnt"; fs::exists(learnt / "results.h5"))
+    for (fs::path& file : draw(learnt / "plots", read_results(learnt / "results.h5"), false))
+      all.push_back(std::move(file));
+  return all;
 }
 
 }  // namespace
