@@ -11,6 +11,9 @@
 
 #include <cmath>
 #include <numbers>
+#include <string>
+#include <utility>
+#include <vector>
 
 namespace tessera::inversion {
 namespace {
@@ -111,6 +114,67 @@ TEST(SurveyFigures, CurvesOfAStation) {
   ASSERT_EQ(bare.panels.size(), 3u) << "no residuals";
   EXPECT_TRUE(bare.subtitle.empty());
   for (const Figure& figure : {f, bare}) EXPECT_NO_THROW(data::render(figure, "svg"));
+}
+
+/// Of one station, with such rows at 10 and 1 Hz.
+Survey survey_of(const std::vector<std::pair<DatumKind, double>>& rows) {
+  Survey s;
+  s.stations.resize(1);
+  s.stations[0].id = s.stations[0].name = "s";
+  for (const double f : {10.0, 1.0})
+    for (const auto& [kind, value] : rows) {
+      s.data.add(0, f, kind, value, 0.1);
+      s.data.predicted.back() = value + 0.1;
+    }
+  return s;
+}
+
+// What is inverted is what is drawn: half of a pair has its curve, and no panel stands empty.
+TEST(SurveyFigures, HalvesOfResponsesHaveTheirCurves) {
+  const auto labels = [](const Figure& f) {
+    std::vector<std::string> out;
+    for (const Panel& p : f.panels) out.push_back(p.y.label);
+    return out;
+  };
+  using Labels = std::vector<std::string>;
+  const Figure rho = station_figure(survey_of({{rho_yx, 2}}), 0),
+               phase = station_figure(survey_of({{phase_yx, 40}}), 0),
+               tensor = station_figure(survey_of({{{Element::xy, Part::phase_tensor}, 1}}), 0),
+               tipper = station_figure(survey_of({{ty_re, 0.2}}), 0);
+  EXPECT_EQ(labels(rho), (Labels{"Apparent resistivity", "Residual / σ"}));
+  EXPECT_EQ(labels(phase), (Labels{"Phase", "Residual / σ"}));
+  EXPECT_EQ(labels(tensor), (Labels{"Residual / σ", "Phase tensor"}));
+  EXPECT_EQ(labels(tipper), (Labels{"Residual / σ", "Tipper"}));
+  const auto* points = series<data::Points>(rho.panels[0])[0];
+  EXPECT_EQ(points->x, (std::vector<double>{0.1, 1}));
+  for (const std::size_t i : {std::size_t{0}, std::size_t{1}}) {
+    EXPECT_NEAR(points->y[i], 100, 1e-9);
+    EXPECT_NEAR(points->y_plus[i], 10 * std::numbers::ln10, 1e-9);  // rho ln 10 d log10 rho
+    EXPECT_NEAR(series<data::Line>(rho.panels[0])[0]->y[i], std::pow(10, 2.1), 1e-9);
+    EXPECT_NEAR(series<data::Points>(phase.panels[0])[0]->y[i], 40, 1e-12);
+  }
+  for (const Figure& f : {rho, phase, tensor, tipper}) EXPECT_NO_THROW(data::render(f, "png"));
+}
+
+// A station with one form at some periods and the other form at others has all of them.
+TEST(SurveyFigures, BothFormsOfAModeMakeOneCurve) {
+  Survey s = survey_of({{rho_yx, 2}, {phase_yx, 40}});
+  const double modulus = impedance_modulus(0.1, 50);
+  s.data.add(0, 0.1, {Element::yx, Part::real}, modulus / std::sqrt(2.0), 0.01 * modulus);
+  s.data.add(0, 0.1, {Element::yx, Part::imag}, modulus / std::sqrt(2.0), 0.01 * modulus);
+  const std::vector<double> periods{0.1, 1, 10}, ohm_m{100, 100, 50}, degrees{40, 40, 45};
+  const Figure station = station_figure(s, 0), section = pseudo_section(s, Element::yx);
+  const auto* rho = series<data::Points>(station.panels[0])[0];
+  const auto* phase = series<data::Points>(station.panels[1])[0];
+  const auto* map = series<HeatMap>(section.panels[0])[0];
+  ASSERT_EQ(rho->x.size(), 3u);
+  ASSERT_EQ(map->value.size(), 3u);
+  for (std::size_t i = 0; i < 3; ++i) {
+    EXPECT_NEAR(rho->x[i], periods[i], 1e-12);
+    EXPECT_NEAR(rho->y[i], ohm_m[i], 1e-9);
+    EXPECT_NEAR(phase->y[i], degrees[i], 1e-9);
+    EXPECT_NEAR(map->value[i], ohm_m[i], 1e-9);
+  }
 }
 
 TEST(SurveyFigures, MisfitsByStationAndPeriod) {

@@ -8,7 +8,10 @@
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
+#include <map>
 #include <numbers>
+#include <numeric>
 #include <set>
 
 namespace tessera::inversion {
@@ -61,26 +64,40 @@ KindCurve curve_of(const DataTable& t, std::size_t station, DatumKind kind) {
   }
   return c;
 }
-/// Of apparent resistivity or phase, as they stand in the table, else of the impedance to first
-/// order.
+/// Of apparent resistivity or phase, period by period as it stands in the table, else of the
+/// impedance to first order: d rho_a = 2 rho_a d|Z|/|Z|, d phase = d|Z|/|Z|.
 KindCurve curve_of_impedance(const DataTable& t, std::size_t station, Element element, bool rho) {
-  KindCurve c = curve_of(t, station, {element, rho ? Part::log10_rho : Part::phase});
-  if (!c.period.empty()) {
-    if (rho)
-      for (auto* v : {&c.value, &c.predicted})
-        for (double& x : *v) x = std::pow(10.0, x);
-    return c;
+  struct Row {
+    double value, error, predicted, residual;
+  };
+  std::map<double, Row> by_period;
+  const KindCurve told = curve_of(t, station, {element, rho ? Part::log10_rho : Part::phase});
+  for (std::size_t i = 0; i < told.period.size(); ++i) {
+    Row r{told.value[i], told.error[i], told.predicted[i], told.residual[i]};
+    if (rho) {
+      r.value = std::pow(10.0, r.value), r.predicted = std::pow(10.0, r.predicted);
+      r.error *= std::numbers::ln10 * r.value;
+    }
+    by_period.emplace(told.period[i], r);
   }
   const Response z = response_of(t, station, element), p = predicted_response(t, station, element);
   for (std::size_t i = 0; i < z.size(); ++i) {
     const double f = z.frequency_hz[i], relative = z.sigma_ohm[i] / std::abs(z.impedance_ohm[i]);
     const auto ratio = z.impedance_ohm[i] / p.impedance_ohm[i];
-    c.period.push_back(1 / f);
-    c.value.push_back(rho ? apparent_resistivity(f, z.impedance_ohm[i])
-                          : phase_degrees(z.impedance_ohm[i]));
-    c.predicted.push_back(rho ? apparent_resistivity(f, p.impedance_ohm[i])
-                              : phase_degrees(p.impedance_ohm[i]));
-    c.residual.push_back((rho ? std::log(std::abs(ratio)) : std::arg(ratio)) / relative);
+    const double rho_a = apparent_resistivity(f, z.impedance_ohm[i]);
+    by_period.emplace(
+        1 / f, rho ? Row{rho_a, 2 * rho_a * relative, apparent_resistivity(f, p.impedance_ohm[i]),
+                         std::log(std::abs(ratio)) / relative}
+                   : Row{phase_degrees(z.impedance_ohm[i]), relative * 180 / std::numbers::pi,
+                         phase_degrees(p.impedance_ohm[i]), std::arg(ratio) / relative});
+  }
+  KindCurve c;
+  for (const auto& [period, r] : by_period) {
+    c.period.push_back(period);
+    c.value.push_back(r.value);
+    c.error.push_back(r.error);
+    c.predicted.push_back(r.predicted);
+    c.residual.push_back(r.residual);
   }
   return c;
 }
@@ -111,6 +128,69 @@ figures::Sounding2d quantity(std::string name, const std::vector<KindCurve>& cur
     q.residual = seen_of(curves, &KindCurve::residual);
   }
   return q;
+}
+
+/// One mode of a station as it is observed and predicted, at the periods of either number.
+void add_mode(SoundingFigure& s, const DataTable& t, std::size_t station, Element e) {
+  const KindCurve rho = curve_of_impedance(t, station, e, true),
+                  phase = curve_of_impedance(t, station, e, false);
+  std::vector<double> period;
+  std::set_union(rho.period.begin(), rho.period.end(), phase.period.begin(), phase.period.end(),
+                 std::back_inserter(period));
+  if (period.empty()) return;
+  const auto at = [&](const KindCurve& c, std::vector<double> KindCurve::*what) {
+    std::vector<double> out;
+    std::size_t i = 0;
+    for (const double p : period)
+      out.push_back(i < c.period.size() && c.period[i] == p ? (c.*what)[i++] : NAN);
+    return out;
+  };
+  const std::string name = name_of(e, false);
+  s.observed.push_back({.name = name,
+                        .period = period,
+                        .rho_a = at(rho, &KindCurve::value),
+                        .rho_a_error = at(rho, &KindCurve::error),
+                        .phase = at(phase, &KindCurve::value),
+                        .phase_error = at(phase, &KindCurve::error)});
+  s.predicted.push_back({.name = "predicted " + name,
+                         .period = period,
+                         .rho_a = at(rho, &KindCurve::predicted),
+                         .phase = at(phase, &KindCurve::predicted)});
+}
+
+/// Numbers of a station that `is_of` takes, observed and predicted.
+Panel panel_of(const DataTable& t, std::size_t station, const std::vector<DatumKind>& kinds,
+               const char* label, bool (*is_of)(DatumKind)) {
+  Panel out{.x = {.label = "Period", .unit = "s", .log = true, .group = "period"},
+            .y = {.label = label},
+            .legend = Legend::above};
+  std::size_t colour = 1;
+  for (const DatumKind& kind : kinds) {
+    if (!is_of(kind)) continue;
+    const KindCurve c = curve_of(t, station, kind);
+    out.series.push_back(Points{.label = name_of(kind),
+                                .x = c.period,
+                                .y = c.value,
+                                .y_minus = c.error,
+                                .y_plus = c.error,
+                                .filled = kind.part == Part::real,
+                                .colour = line_colour(colour)});
+    if (any_number({c}))
+      out.series.push_back(
+          Line{.label = "", .x = c.period, .y = c.predicted, .stroke = {line_colour(colour)}});
+    ++colour;
+  }
+  return out;
+}
+
+/// Leaves out a panel and the rows that it takes.
+void drop_panel(Figure& f, std::size_t k) {
+  const std::size_t row = f.panels[k].row, span = f.panels[k].row_span;
+  f.panels.erase(f.panels.begin() + static_cast<std::ptrdiff_t>(k));
+  const auto weight = f.row_weight.begin() + static_cast<std::ptrdiff_t>(row);
+  f.row_weight.erase(weight, weight + static_cast<std::ptrdiff_t>(span));
+  for (Panel& p : f.panels)
+    if (p.row > row) p.row -= span;
 }
 
 std::string fit_text(const Survey& s) {
@@ -194,20 +274,8 @@ Figure station_figure(const Survey& survey, std::size_t station) {
   const auto [first, last] = rows_of_station(t, station);
   for (std::size_t i = first; i < last; ++i)
     if (std::find(kinds.begin(), kinds.end(), t.kind[i]) == kinds.end()) kinds.push_back(t.kind[i]);
-  for (const Element e : elements_of(t)) {
-    if (is_tipper(e)) continue;
-    const Response z = response_of(t, station, e);
-    if (z.size() == 0) continue;
-    const std::string name = name_of(e, false);
-    s.observed.push_back(mode_curve(name, z));
-    PredictedCurve p{.name = "predicted " + name, .period = s.observed.back().period};
-    const Response model = predicted_response(t, station, e);
-    for (std::size_t i = 0; i < model.size(); ++i) {
-      p.rho_a.push_back(apparent_resistivity(model.frequency_hz[i], model.impedance_ohm[i]));
-      p.phase.push_back(phase_degrees(model.impedance_ohm[i]));
-    }
-    s.predicted.push_back(std::move(p));
-  }
+  for (const Element e : elements_of(t))
+    if (!is_tipper(e)) add_mode(s, t, station, e);
   for (const DatumKind& kind : kinds) {
     const KindCurve c = curve_of(t, station, kind);
     if (any_number({c})) s.residual.push_back({name_of(kind), c.period, c.residual});
@@ -217,30 +285,30 @@ Figure station_figure(const Survey& survey, std::size_t station) {
   Figure f = sounding_figure(s);
   f.width = 330;
   f.column_weight.clear();
-  Panel tipper{.row = 3,
-               .x = {.label = "Period", .unit = "s", .log = true, .group = "period"},
-               .y = {.label = "Tipper"},
-               .legend = Legend::above};
-  std::size_t colour = 1;
-  for (const DatumKind& kind : kinds) {
-    if (!is_tipper(kind.element)) continue;
-    const KindCurve c = curve_of(t, station, kind);
-    tipper.series.push_back(Points{.label = name_of(kind),
-                                   .x = c.period,
-                                   .y = c.value,
-                                   .y_minus = c.error,
-                                   .y_plus = c.error,
-                                   .filled = kind.part == Part::real,
-                                   .colour = line_colour(colour)});
-    if (any_number({c}))
-      tipper.series.push_back(
-          Line{.label = "", .x = c.period, .y = c.predicted, .stroke = {line_colour(colour)}});
-    ++colour;
+  std::vector<Panel> more;
+  for (Panel p :
+       {panel_of(t, station, kinds, "Phase tensor",
+                 [](DatumKind k) { return k.part == Part::phase_tensor; }),
+        panel_of(t, station, kinds, "Tipper", [](DatumKind k) { return is_tipper(k.element); })})
+    if (!p.series.empty()) more.push_back(std::move(p));
+  const auto any = [&](std::vector<double> ModeCurve::*what) {
+    return std::any_of(s.observed.begin(), s.observed.end(), [&](const ModeCurve& m) {
+      return std::any_of((m.*what).begin(), (m.*what).end(), is_number);
+    });
+  };
+  const bool rho = any(&ModeCurve::rho_a), phase = any(&ModeCurve::phase);
+  if (rho || phase || !more.empty()) {
+    if (!phase) drop_panel(f, 1);
+    if (!rho) drop_panel(f, 0);
+    if (phase && !rho) f.panels[0].legend = Legend::above;
   }
-  if (tipper.series.empty()) return f;
-  f.panels.push_back(std::move(tipper));
-  f.row_weight.push_back(0.8);
-  f.height = 440;
+  for (Panel& p : more) {
+    p.row = f.row_weight.size();
+    f.panels.push_back(std::move(p));
+    f.row_weight.push_back(0.8);
+  }
+  const double rows = std::accumulate(f.row_weight.begin(), f.row_weight.end(), 0.0);
+  f.height = std::max(240.0, 65 + std::round(100 * rows));
   return f;
 }
 
