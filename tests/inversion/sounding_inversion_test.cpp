@@ -288,6 +288,21 @@ TEST(SoundingInversion, FewLayers) {
   }
 }
 
+// The data (5 %, some 30 numbers that see a layer) weigh 3e3 where such a prior weighs 1e6: what
+// they ask for, 3 of ln rho at most, shows by less than 0.01.
+TEST(SoundingInversion, ANarrowPriorKeepsFewLayersAtTheReference) {
+  auto o = quick();
+  o.method = Method::few_layer;
+  o.posterior = PosteriorMethod::none;
+  o.few_layers = 3;
+  o.starts = 1;
+  o.reference_ohm_m = 100;
+  o.prior_std_ln_rho = 1e-3;
+  const SoundingInverter v(sounding_data(), o);
+  ASSERT_EQ(v.result().resistivity_ohm_m.size(), 3u);
+  for (const double rho : v.result().resistivity_ohm_m) EXPECT_NEAR(std::log(rho / 100), 0, 0.1);
+}
+
 TEST(SoundingInversion, TheChainGoesOnWithTheSameBitsAndAgreesWithTheBands) {
   auto o = quick();
   o.layers = 16;

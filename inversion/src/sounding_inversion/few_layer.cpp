@@ -37,7 +37,7 @@ std::vector<double> parameters(const LayeredEarth& model) {
   return m;
 }
 
-GaussianPrior prior_about(const LayeredEarth& start, double typical_ln_rho,
+GaussianPrior prior_about(const LayeredEarth& start, double mean_ln_rho,
                           const FewLayerOptions& options) {
   const std::size_t layers = start.resistivity_ohm_m.size();
   GaussianPrior prior;
@@ -45,7 +45,7 @@ GaussianPrior prior_about(const LayeredEarth& start, double typical_ln_rho,
   std::vector<double> precision;
   for (std::size_t j = 0; j < prior.mean.size(); ++j) {
     const double s = j < layers ? options.std_ln_rho : options.std_ln_thickness;
-    if (j < layers) prior.mean[j] = typical_ln_rho;
+    if (j < layers) prior.mean[j] = mean_ln_rho;
     precision.push_back(1 / (s * s));
   }
   prior.precision = sparse_diagonal(precision);
@@ -100,8 +100,8 @@ FewLayerResult few_layer(const InverseProblem& problem,
                          const FewLayerOptions& options) {
   if (options.layers < 0 || options.most_layers < 1 || options.starts < 1)
     throw Error("[few_layer] needs layers >= 0, most_layers >= 1 and starts >= 1");
-  double typical = 0;
-  for (double v : smooth_ln_rho) typical += v / static_cast<double>(smooth_ln_rho.size());
+  double mean = 0;
+  for (double v : smooth_ln_rho) mean += v / static_cast<double>(smooth_ln_rho.size());
 
   FewLayerResult best;
   best.objective = INFINITY;
@@ -116,7 +116,7 @@ FewLayerResult few_layer(const InverseProblem& problem,
     p.forward = forward(layers);
     p.fixed.clear();
     const LayeredEarth start = segment(layering, smooth_ln_rho, layers);
-    const GaussianPrior prior = prior_about(start, typical, options);
+    const GaussianPrior prior = prior_about(start, options.mean_ln_rho.value_or(mean), options);
     FewLayerResult here;
     here.objective = INFINITY;
     std::vector<double> objectives;

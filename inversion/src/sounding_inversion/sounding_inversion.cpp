@@ -185,6 +185,8 @@ std::vector<double> fit_few_layers(SoundingInversion& out, const Setup& s,
   few_options.starts = o.starts;
   few_options.seed = o.key.seed;
   few_options.target_rms = target;
+  few_options.mean_ln_rho = s.smooth.mean.front();
+  few_options.std_ln_rho = s.smooth.std_ln_rho;
   few_options.newton.max_iterations = o.max_iterations;
   ln_rho.resize(s.layers());
   const FewLayerResult few = few_layer(

@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <vector>
 
 namespace tessera::inversion {
@@ -15,7 +16,8 @@ struct FewLayerOptions {
   int starts = 6;  ///< the first from the smooth model, the others from seeded changes of it
   std::uint64_t seed = 1;
   double target_rms = 1.0;
-  double std_ln_rho = 4.605170185988092;  ///< prior about the typical resistivity: two decades
+  std::optional<double> mean_ln_rho;            ///< of the prior; the smooth model's if not given
+  double std_ln_rho = 4.605170185988092;        ///< of the prior: two decades
   double std_ln_thickness = 2.302585092994046;  ///< prior about the start's thickness: one decade
   GaussNewtonOptions newton{.max_iterations = 60};
 };
