@@ -66,7 +66,8 @@ TEST(Emdata, CommentsMayStandAboveTheFormatAndListsMayBeLong) {
   EXPECT_EQ(refusal_of_emdata(">HEAD\n" + padding), 103);
 }
 
-// Receivers before frequencies, and one that is measured at some of the frequencies alone.
+// Receivers before frequencies, data before either, and one receiver that is measured at some of
+// the frequencies alone.
 TEST(Emdata, SectionsMayStandInAnyOrder) {
   const std::string format = "Format: EMData_2.2\n",
                     frequencies = "# MT Frequencies: 3\n10\n1\n0.1\n",
@@ -74,19 +75,20 @@ TEST(Emdata, SectionsMayStandInAnyOrder) {
                     data =
                         "# Data: 5\n123 1 0 1 2 0.01\n104 1 0 1 40 1\n123 3 0 1 1 0.01\n"
                         "104 3 0 1 50 1\n125 2 0 2 2 0.01\n";
-  const auto one = parse_stations(format + frequencies + receivers + data, "a.emdata", {}),
-             other = parse_stations(format + receivers + frequencies + data, "a.emdata", {});
-  ASSERT_EQ(one.size(), 2u);
-  ASSERT_EQ(other.size(), 2u);
-  for (std::size_t k = 0; k < 2; ++k) {
-    EXPECT_EQ(one[k].frequency_hz, other[k].frequency_hz);
-    EXPECT_EQ(one[k].frequency_hz, k ? std::vector<double>{1} : std::vector<double>({10, 0.1}));
-    for (std::size_t i = 0; i < one[k].size(); ++i) {
-      const int row = k ? 1 : 0;
-      EXPECT_EQ(one[k].resistivity.rho[i][row][1 - row], other[k].resistivity.rho[i][row][1 - row]);
-      EXPECT_EQ(one[k].resistivity.rho[i][row][1 - row], std::pow(10.0, k || i == 0 ? 2 : 1));
+  for (const std::string& sections :
+       {frequencies + receivers + data, receivers + frequencies + data,
+        data + frequencies + receivers, frequencies + data + receivers}) {
+    const auto read = parse_stations(format + sections, "a.emdata", {});
+    ASSERT_EQ(read.size(), 2u) << sections;
+    for (std::size_t k = 0; k < 2; ++k) {
+      EXPECT_EQ(read[k].frequency_hz, k ? std::vector<double>{1} : std::vector<double>({10, 0.1}));
+      for (std::size_t i = 0; i < read[k].size(); ++i) {
+        const int row = k ? 1 : 0;
+        EXPECT_EQ(read[k].resistivity.rho[i][row][1 - row], std::pow(10.0, k || i == 0 ? 2 : 1));
+      }
     }
   }
+  EXPECT_EQ(refusal_of_emdata(format + data + receivers), 307);
 }
 
 // Phases of TM are those of -Zyx by the format, whatever they are.

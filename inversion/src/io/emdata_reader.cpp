@@ -52,16 +52,18 @@ class EmdataReader {
       } else if (name == "MT RECEIVERS") {
         for (const auto& words : rows(line, count(line - 1))) receiver(words);
       } else if (name == "DATA") {
-        for (const auto& words : rows(line, count(line - 1))) datum(words);
+        data_ = rows(line, count(line - 1));
       } else {
         findings_.error(363, offset, fmt::format("data of the section \"{}\" are not read", name),
                         "magnetotelluric receivers alone");
       }
       findings_.throw_if_errors();
     }
-    if (frequency_.empty() || receivers_.empty() || given_.empty())
+    if (frequency_.empty() || receivers_.empty() || data_.empty())
       findings_.error(307, text_.text.size() - 1,
                       "the file lacks frequencies, receivers or data of magnetotellurics");
+    findings_.throw_if_errors();
+    for (const auto& words : data_) datum(words);
     findings_.throw_if_errors();
     return soundings();
   }
@@ -231,6 +233,7 @@ class EmdataReader {
   Findings findings_;
   std::vector<double> frequency_;
   std::vector<Receiver> receivers_;
+  std::vector<std::vector<Token>> data_;  ///< rows, whose indices are of sections in any order
   std::set<std::string> sections_;
   std::set<std::tuple<double, std::size_t, std::size_t>> given_;  // (type, frequency, receiver)
   bool response_ = false;
