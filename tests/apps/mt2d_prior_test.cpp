@@ -96,6 +96,28 @@ TEST_F(Mt2d, ASearchWithAPriorThatIsCutSaysSo) {
   }
 }
 
+// A search with a prior begins where the smooth section ended, its static shifts too: the tangent
+// there is that of the factor that one mode of a station has. That at no shift takes a factor of 10
+// for one of 10^3.5 (10^(g/2) is 1 + 1.15 g there), hundreds of errors off.
+TEST_F(Mt2d, ASearchWithAPriorBeginsWithTheShiftsThatAreFound) {
+  make_case(std::string("[static_shift]\nenabled = true\nprior_std = 1\n"
+                        "[mesh]\ngrowth = 1.6\ncell_width = \"1 km\"\nerror = 100\n"
+                        "[posterior]\nmethod = \"none\"\n[output]\npictures = false\n") +
+            with_prior);
+  auto survey = tessera::inversion::read_survey(here() / "F/data.csv");
+  auto& data = survey.data;
+  for (std::size_t i = 0; i < data.size(); ++i)
+    if (data.station[i] == 1 && data.kind[i].element == tessera::inversion::Element::xy)
+      data.value[i] *= 10, data.sigma[i] *= 10;
+  tessera::inversion::write_survey_csv(here() / "F/data.csv", survey);
+  write_prior(here() / "prior.safetensors", true);
+  const Outcome o = tessera({"run", "case.toml", "--output", "RUN"});
+  ASSERT_TRUE(o.code == 0 || o.code == 6) << o.err;
+  const std::string key = "with the prior: step 1: RMS ";
+  ASSERT_TRUE(holds(o.err, key)) << o.err;
+  EXPECT_LT(std::stod(o.err.substr(o.err.find(key) + key.size())), 10) << o.err;
+}
+
 // The RMS that is told is the plain one, also where the search goes by Huber's loss.
 TEST_F(Mt2d, TheRmsOfAPriorsSectionIsThePlainOne) {
   make_case(std::string("[inversion]\nmisfit = \"huber\"\nhuber_corner = 0.1\nmax_iterations = 2\n"

@@ -22,8 +22,6 @@ LearntSection searched(const InvertProblem& p, const Smooth& smooth,
                        inversion::LearntOptions options, bool is_last) {
   const PlacedPrior prior = placed_prior(p);
   const inversion::InverseProblem cells = problem_of_cells(p);
-  Numbers start = smooth.ln_ohm_m;
-  start.resize(prior.model.cells(), 0.0);
   options.newton.tolerance = 1e-3 * static_cast<double>(cells.data.size());
   options.error_scale = std::max(1.0, smooth.rms);
   options.draws = p.options.prior.draws;
@@ -31,7 +29,7 @@ LearntSection searched(const InvertProblem& p, const Smooth& smooth,
   const std::vector<inversion::HeldOut> held_out{prior.calibration.held_out};
   if (is_last) options.held_out = held_out;
   LearntSection s;
-  s.found = inversion::invert_learnt(cells, prior.model, prior.prior, start, options);
+  s.found = inversion::invert_learnt(cells, prior.model, prior.prior, smooth.section, options);
   if (is_last) s.doubts = doubts_told(s.found, held_out);
   Result& r = s.result;
   r = result_of_cells(p, s.found.cells, s.found.predicted);

@@ -18,7 +18,7 @@ struct LearntSection {
 };
 /// The smooth section beside it.
 struct Smooth {
-  const std::vector<double>& ln_ohm_m;
+  const std::vector<double>& section;  ///< ln ohm m of the cells, then static shifts in decades
   double rms;
 };
 /// Told of each step when it is taken, counted over all meshes.

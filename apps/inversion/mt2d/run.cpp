@@ -36,11 +36,18 @@ std::string rms_text(const StepRow& row) {
   return fmt::format("RMS {:.4f}{}", row.rms, parts.empty() ? "" : " (" + parts + ")");
 }
 
+/// ln ohm m of the cells, then static shifts in decades.
+std::vector<double> section_of(const inversion::SectionResult& r) {
+  std::vector<double> out = r.ln_rho;
+  out.insert(out.end(), r.shift_decades.begin(), r.shift_decades.end());
+  return out;
+}
+
 /// The section of the prior, in the folder `learnt` of the run, and its pictures. It has contacts
 /// where the smooth one has none, and so asks for a mesh of its own. Whether its search has ended.
 bool run_with_prior(RunContext& to, const data::Config& config, InvertProblem p,
-                    const std::vector<double>& ln_ohm_m, const Result& of_smooth) {
-  const Smooth smooth{ln_ohm_m, inversion::rms_of(of_smooth.survey.data)};
+                    const std::vector<double>& section, const Result& of_smooth) {
+  const Smooth smooth{section, inversion::rms_of(of_smooth.survey.data)};
   // A start and a few steps show where contacts are.
   constexpr int few = 4;
   auto begin = std::chrono::steady_clock::now();
@@ -257,9 +264,7 @@ data::ExitCode run_invert(RunContext& to, const data::Config& config, InvertProb
       if (!state.ended() && !record.go_on()) return data::ExitCode::stopped_resumable;
     }
     const inversion::SectionResult found = p.inversion->result(state);
-    std::vector<double> section = found.ln_rho;
-    section.insert(section.end(), found.shift_decades.begin(), found.shift_decades.end());
-    finer = finer_mesh(config, p, section);
+    finer = finer_mesh(config, p, section_of(found));
     tell(to.log, "", finer);
     const int steps = static_cast<int>(record.history().back()[0]);
     now.looked = !finer.next;
@@ -291,8 +296,8 @@ data::ExitCode run_invert(RunContext& to, const data::Config& config, InvertProb
   const std::string of_loss = loss_rms(to.manifest, p, state);
   to.log.info(fmt::format("{} soundings, {} steps, RMS {:.3f} over all, {:.3f} at worst{}",
                           r.y.size(), static_cast<int>(r.steps.back().step), rms, worst, of_loss));
-  const bool learnt =
-      !p.options.prior.file || run_with_prior(to, config, p, p.inversion->result(state).ln_rho, r);
+  const bool learnt = !p.options.prior.file ||
+                      run_with_prior(to, config, p, section_of(p.inversion->result(state)), r);
   const bool met = meets_expectations(to.log, p.options, r);
   const bool there = state.steps().reason == inversion::Reason::target_reached ||
                      state.steps().reason == inversion::Reason::converged;
