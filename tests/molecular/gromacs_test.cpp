@@ -292,7 +292,7 @@ TEST(Top, FaultsHavePlaces) {
                "no parameters of [ bonds ] function 1 for the types O-H");
   expect_fault(with_molecule("[ bonds ]\n1 2 3 0.1 400 20\n"), 703, 13, 5, "function 3 (Morse)");
   expect_fault(with_molecule("[ bonds ]\n1 2 1 0.1 4 5\n"), 701, 13, 13,
-               "expected 2 parameters or none");
+               "expected 2 parameters, or 4 with those of a B state, got 3");
   expect_fault(with_molecule("[ angles ]\n1 2 3 2 100 5\n"), 703, 13, 7, "GROMOS-96 cosine angle");
   expect_fault(with_molecule("4 H 1 M H 1\n[ dihedrals ]\n1 2 3 4 9 0 1 1.5\n"), 702, 14, 9,
                "multiplicity");

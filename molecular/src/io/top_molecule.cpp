@@ -56,38 +56,6 @@ void TopMoleculeReader::too_large(const TopWord& at) {
   findings_.error(702, at, "the parameters of this term are beyond the range of double precision");
 }
 
-void TopMoleculeReader::b_state(const TopWord& at) {
-  if (told_b_state_) return;
-  told_b_state_ = true;
-  findings_.warn(703, at,
-                 "parameters of a B state differ from those of A; the system is that of state A, "
-                 "here and wherever else");
-}
-
-bool TopMoleculeReader::parameters(const TopLine& line, std::size_t first, int n, double* out,
-                                   bool& bad) {
-  const std::size_t got = line.size() - std::min(first, line.size()),
-                    need = static_cast<std::size_t>(n);
-  if (got == 0) return false;
-  // The multiplicity of a dihedral cannot be perturbed: its B state may have one number less.
-  if (got != need && got != 2 * need && !(need == 3 && got == 5)) {
-    findings_.error(
-        701, line.back(),
-        fmt::format("expected {} parameters or none (those of the force field), got {}", n, got));
-    bad = true;
-    return false;
-  }
-  for (std::size_t k = 0; k < got; ++k) {
-    const std::optional<double> v = findings_.number(line[first + k]);
-    bad = bad || !v;
-    if (k < need)
-      out[k] = v.value_or(0);
-    else if (v && *v != out[k - need])
-      b_state(line[first + k]);
-  }
-  return !bad;
-}
-
 void TopMoleculeReader::atoms(const TopLine& line, TopMolecule& m) {
   if (line.size() < 6)
     return findings_.error(
@@ -134,7 +102,7 @@ void TopMoleculeReader::atoms(const TopLine& line, TopMolecule& m) {
     const bool same = line[8].text == line[1].text &&
                       (line.size() < 10 || findings_.number(line[9]) == m.charge.back()) &&
                       (line.size() < 11 || findings_.number(line[10]) == m.mass.back());
-    if (!same) b_state(line[8]);
+    if (!same) findings_.b_state(line[8]);
   }
   const Residue r{std::string(line[3].text), std::string(line[2].text), "", ""};
   if (m.residues.empty() || m.residues.back() != r) m.residues.push_back(r);
@@ -185,17 +153,12 @@ void TopMoleculeReader::bonded(std::string_view section, const TopLine& line, To
   const GromacsFunction& info = info_of(*kind);
   if (info.is_bond) m.connectivity.push_back({std::min(a[0], a[1]), std::max(a[0], a[1])});
 
-  std::array<double, 6> p{};
-  bool bad = false;
-  TopLine cut = line;
-  if (info.ends_in_0 && line.size() == n + 2 + static_cast<std::size_t>(info.parameters)) {
-    if (findings_.number(line.back()).value_or(0) != 0)
-      return findings_.error(703, line.back(), info.ends_in_0);
-    cut.pop_back();
+  if (line.size() > n + 1) {
+    std::array<double, 6> p{};
+    if (findings_.parameters(line, n + 1, counts_of(*kind), p.data()))
+      bonded_terms(*kind, -1, {a, p.data()}, line[n], m);
+    return;
   }
-  if (parameters(cut, n + 1, info.parameters, p.data(), bad))
-    return bonded_terms(*kind, -1, {a, p.data()}, line[n], m);
-  if (bad) return;
   std::array<std::int32_t, 4> t{-1, -1, -1, -1};
   for (std::size_t k = 0; k < n; ++k)
     t[k] = types_.atom_types[static_cast<std::size_t>(m.type[z(a[k])])].bonded;
@@ -290,17 +253,14 @@ void TopMoleculeReader::pairs(std::string_view section, const TopLine& line, Top
   if (*function > (apart ? 1 : 2)) return not_read(section, line[2], *function);
   const int i = m.type[z(a[0])], j = m.type[z(a[1])];
   double p[5] = {};
-  bool bad = false;
   if (apart || *function == 2) {  // charges of their own: [fudge] q_i q_j V W
     const int n = apart ? 4 : 5;
-    if (!parameters(line, 3, n, p, bad)) {
-      if (!bad)
-        findings_.error(
-            701, line.back(),
-            fmt::format("expected {}charges and Lennard-Jones parameters of [ {} ] function {}",
-                        apart ? "" : "the factor, ", section, *function));
-      return;
-    }
+    if (line.size() == 3)
+      return findings_.error(
+          701, line.back(),
+          fmt::format("expected {}charges and Lennard-Jones parameters of [ {} ] function {}",
+                      apart ? "" : "the factor, ", section, *function));
+    if (!findings_.parameters(line, 3, {n, 0}, p)) return;
     const double qq = apart ? p[0] * p[1] : p[0] * p[1] * p[2];
     const auto [c6, c12] = types_.c6_c12(p[n - 2], p[n - 1]);
     if (!std::isfinite(c6) || !std::isfinite(c12) || !std::isfinite(qq)) return too_large(line[2]);
@@ -308,8 +268,9 @@ void TopMoleculeReader::pairs(std::string_view section, const TopLine& line, Top
     return;
   }
   std::int64_t source = -1;
-  if (!parameters(line, 3, 2, p, bad)) {
-    if (bad) return;
+  if (line.size() > 3) {
+    if (!findings_.parameters(line, 3, {2, 2}, p)) return;
+  } else {
     const auto vw = types_.pair(i, j);
     if (!vw)
       return findings_.error(
@@ -333,24 +294,26 @@ void TopMoleculeReader::settles(const TopLine& line, TopMolecule& m) {
   if (line.size() < 4)
     return findings_.error(701, line.back(), "expected: oxygen function d(O-H) d(H-H)");
   const auto function = findings_.integer(line[1], 1, 100, "the function");
-  const auto oh = findings_.number(line[2]), hh = findings_.number(line[3]);
-  if (!function || !oh || !hh) return;
+  if (!function) return;
   if (*function != 1) return not_read("settles", line[1], *function);
+  double d[2] = {};
+  if (!findings_.parameters(line, 2, {2, 0}, d)) return;
+  const auto [oh, hh] = d;
   if (z(a[0]) + 2 >= m.size())
     return findings_.error(
         702, line[0],
         fmt::format("the hydrogens of a rigid water follow its oxygen; molecule {} has {} atoms",
                     shown(m.name), m.size()));
-  if (!(*oh > 0 && *hh > 0 && *hh < 2 * *oh))
+  if (!(oh > 0 && hh > 0 && hh < 2 * oh))
     return findings_.error(702, line[2],
-                           fmt::format("{} and {} nm are no sides of a triangle", *oh, *hh));
+                           fmt::format("{} and {} nm are no sides of a triangle", oh, hh));
   a[1] = a[0] + 1;
   a[2] = a[0] + 2;
   const auto next = m.oxygens.lower_bound(a[0] - 2);
   if (next != m.oxygens.end() && *next <= a[0] + 2)
     return findings_.error(702, line[0], "two rigid waters share atoms");
   m.oxygens.insert(a[0]);
-  m.rigid_waters.add(a, tables_.rigid_waters.row(-1, {*oh, *hh}));
+  m.rigid_waters.add(a, tables_.rigid_waters.row(-1, {oh, hh}));
   m.connectivity.push_back({a[0], a[1]});
   m.connectivity.push_back({a[0], a[2]});
 }
@@ -378,11 +341,9 @@ void TopMoleculeReader::position_restraints(const TopLine& line, TopMolecule& m)
         703, line[1], fmt::format("function {} of [ position_restraints ] is not read", *function),
         "1 is harmonic");
   double k[3] = {};
-  bool bad = false;
-  if (!parameters(line, 2, 3, k, bad)) {
-    if (!bad) findings_.error(701, line.back(), "expected k_x k_y k_z [kJ/mol/nm^2]");
-    return;
-  }
+  if (line.size() == 2)
+    return findings_.error(701, line.back(), "expected k_x k_y k_z [kJ/mol/nm^2]");
+  if (!findings_.parameters(line, 2, {3, 3}, k)) return;
   m.restrained.push_back({i, {k[0], k[1], k[2]}, line[0]});
 }
 
@@ -394,13 +355,9 @@ void TopMoleculeReader::distance_restraints(const TopLine& line, TopMolecule& m)
                            "expected: i j type label type' lower upper1 upper2 factor");
   const auto label =
       findings_.integer(line[3], 0, std::numeric_limits<std::int32_t>::max(), "the label");
-  double v[4] = {};
-  for (std::size_t k = 0; k < 4; ++k) {
-    const auto x = findings_.number(line[5 + k]);
-    if (!x) return;
-    v[k] = *x;
-  }
-  if (!label) return;
+  double p[6] = {};  // label type' lower upper1 upper2 factor
+  if (!label || !findings_.parameters(line, 3, {6, 6}, p)) return;
+  const double* v = p + 2;
   if (distance_restraint_k_ == 0) {
     if (!told_distance_)
       findings_.note(

@@ -115,18 +115,14 @@ class TopMoleculeReader {
   /// The first `n` words as different atoms of the molecule, counted from 0; false: reported.
   bool atoms_of(std::string_view section, const TopLine& line, std::size_t n, const TopMolecule& m,
                 std::int32_t* out);
-  /// Numbers from word `first` on: none (false, out untouched), `n`, or with those of a B state,
-  /// which are reported. `bad` tells of a fault that was reported.
-  bool parameters(const TopLine& line, std::size_t first, int n, double* out, bool& bad);
   void not_read(std::string_view section, const TopWord& at, std::int64_t function);
-  void b_state(const TopWord& at);
   void too_large(const TopWord& at);
 
   TopTypes& types_;
   TopTables& tables_;
   TopFindings& findings_;
   double distance_restraint_k_;
-  bool told_b_state_ = false, told_distance_ = false, told_linear_ = false;
+  bool told_distance_ = false, told_linear_ = false;
 };
 
 }  // namespace tessera::molecular

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <utility>
 
 namespace tessera::molecular {
 namespace {
@@ -95,6 +96,41 @@ std::optional<std::int64_t> TopFindings::integer(const TopWord& word, std::int64
     return std::nullopt;
   }
   return v;
+}
+
+bool TopFindings::parameters(const TopLine& line, std::size_t first, const TopCounts& counts,
+                             double* out) {
+  const auto a = static_cast<std::size_t>(counts.a), both = a + static_cast<std::size_t>(counts.b);
+  std::size_t got = line.size() - std::min(first, line.size());
+  if (counts.ends_in_0 && got == a + 1) {
+    const std::optional<double> last = number(line.back());
+    if (last && *last != 0) error(703, line.back(), counts.ends_in_0);
+    if (!last || *last != 0) return false;
+    got = a;
+  }
+  if (got != a && got != both) {
+    error(701, got < a ? line.back() : line[first + (got < both ? a : both)],
+          fmt::format("expected {} parameters{}, got {}", a,
+                      both > a ? fmt::format(", or {} with those of a B state", both) : "", got));
+    return false;
+  }
+  bool good = true;
+  for (std::size_t k = 0; k < got; ++k) {
+    const std::optional<double> v = number(line[first + k]);
+    good = good && v;
+    if (k < a)
+      out[k] = v.value_or(0);
+    else if (v && *v != out[k - a])
+      b_state(line[first + k]);
+  }
+  return good;
+}
+
+void TopFindings::b_state(const TopWord& at) {
+  if (std::exchange(told_b_state_, true)) return;
+  warn(703, at,
+       "parameters of a B state differ from those of A; the system is that of state A, here and "
+       "wherever else");
 }
 
 TopPreprocessor::TopPreprocessor(data::TextFile root, const std::vector<fs::path>& folders,

@@ -33,6 +33,13 @@ struct TopWord {
 };
 using TopLine = std::vector<TopWord>;
 
+/// How many numbers a line has: those of state A, and behind them none or those of state B.
+struct TopCounts {
+  int a, b;
+  const char* ends_in_0 =
+      nullptr;  ///< a further number of A, if it is there, is 0; else this is said
+};
+
 /// Findings of many files.
 class TopFindings {
  public:
@@ -48,11 +55,17 @@ class TopFindings {
   /// A whole number from `least` to `most`; reports E0303 or E0702. `what` names it.
   std::optional<std::int64_t> integer(const TopWord& word, std::int64_t least, std::int64_t most,
                                       std::string_view what);
+  /// The numbers of a line from word `first` on, those of state A into `out`. False: there are
+  /// others than `counts` (E0701), or something else is wrong with them, which is reported.
+  bool parameters(const TopLine& line, std::size_t first, const TopCounts& counts, double* out);
+  /// Warns, once, of parameters of a B state that differ from those of A.
+  void b_state(const TopWord& at);
 
  private:
   void remark(data::Severity severity, int number, const TopWord& at, std::string message,
               std::string hint);
   std::vector<data::Diagnostic> errors_, remarks_;
+  bool told_b_state_ = false;
 };
 
 class TopPreprocessor {

@@ -100,23 +100,6 @@ void TopTypes::expect_finite(double v, double w, const TopWord& at) {
             w));
 }
 
-bool TopTypes::parameters(const TopLine& line, std::size_t first, int n, double* out) {
-  const std::size_t got = line.size() - std::min(first, line.size()),
-                    need = static_cast<std::size_t>(n);
-  if (got < need || got > 2 * need) {
-    findings_.error(701, got < need ? line.back() : line[first + 2 * need],
-                    fmt::format("expected {} parameters here, got {}", n, got));
-    return false;
-  }
-  bool good = true;
-  for (std::size_t k = 0; k < need; ++k) {
-    const std::optional<double> v = findings_.number(line[first + k]);
-    good = good && v;
-    out[k] = v.value_or(0);
-  }
-  return good;
-}
-
 void TopTypes::read_defaults(const TopLine& line) {
   if (defaults.combination != 0)
     return findings_.error(701, line[0], "[ defaults ] is given twice",
@@ -171,7 +154,7 @@ void TopTypes::read_atom_type(const TopLine& line) {
     findings_.error(702, line[at],
                     "the particle is A (atom), V or D (virtual site), got " + shown(line[at].text));
   double vw[2];
-  if (!parameters(line, at + 1, 2, vw)) return;
+  if (!findings_.parameters(line, at + 1, {2, 0}, vw)) return;
   t.v = vw[0];
   t.w = vw[1];
   expect_finite(vw[0], vw[1], line[at + 1]);
@@ -199,7 +182,7 @@ int TopTypes::bonded_number(std::string_view name) {
   return at->second;
 }
 
-void TopTypes::read_type_pair(const TopLine& line, const char* what,
+void TopTypes::read_type_pair(const TopLine& line, const char* what, int n_b,
                               std::map<std::array<int, 2>, std::array<double, 2>>& into) {
   if (line.size() < 3)
     return findings_.error(
@@ -216,7 +199,7 @@ void TopTypes::read_type_pair(const TopLine& line, const char* what,
                            fmt::format("function {} of a {} is not read", *function, what),
                            "1 is Lennard-Jones");
   std::array<double, 2> vw;
-  if (!parameters(line, 3, 2, vw.data())) return;
+  if (!findings_.parameters(line, 3, {2, n_b}, vw.data())) return;
   expect_finite(vw[0], vw[1], line[3]);
   const auto [at, fresh] = into.try_emplace({std::min(t[0], t[1]), std::max(t[0], t[1])}, vw);
   if (fresh || at->second == vw) return;
@@ -227,9 +210,9 @@ void TopTypes::read_type_pair(const TopLine& line, const char* what,
           shown(line[0].text), shown(line[1].text)));
   at->second = vw;
 }
-void TopTypes::read_pair_type(const TopLine& line) { read_type_pair(line, "pair type", pairs_); }
+void TopTypes::read_pair_type(const TopLine& line) { read_type_pair(line, "pair type", 2, pairs_); }
 void TopTypes::read_nonbonded(const TopLine& line) {
-  read_type_pair(line, "non-bonded pair", nonbonded_);
+  read_type_pair(line, "non-bonded pair", 0, nonbonded_);
 }
 
 void TopTypes::read_bonded(std::string_view section, const TopLine& line) {
@@ -241,7 +224,7 @@ void TopTypes::read_bonded(std::string_view section, const TopLine& line) {
   const std::optional<TopKind> kind = function ? kind_of(section, *function) : std::nullopt;
   if (!kind) return;  // a force field may hold more than its molecules use
   std::array<double, 6> p{};
-  if (!parameters(line, n + 1, info_of(*kind).parameters, p.data())) return;
+  if (!findings_.parameters(line, n + 1, counts_of(*kind), p.data())) return;
   Key types{-1, -1, -1, -1};
   for (std::size_t k = 0; k < n; ++k) types[k] = bonded_number(line[k].text);
   add(*kind, types, p, false, line[0]);
@@ -266,7 +249,7 @@ void TopTypes::read_dihedral(const TopLine& line) {
                     : *function == 2 ? Key{type(0), -1, -1, type(1)}
                                      : Key{-1, type(0), type(1), -1};
   std::array<double, 6> p{};
-  if (parameters(line, at + 1, info_of(*kind).parameters, p.data()))
+  if (findings_.parameters(line, at + 1, counts_of(*kind), p.data()))
     add(*kind, types, p, *function == 9, line[0]);
 }
 

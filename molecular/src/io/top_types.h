@@ -19,6 +19,11 @@ namespace tessera::molecular {
 /// gromacs_functions(). Functions 1 and 9 of dihedrals share a list.
 using TopKind = std::size_t;
 inline const GromacsFunction& info_of(TopKind kind) { return gromacs_functions()[kind]; }
+/// A B state has as many parameters as A.
+inline TopCounts counts_of(TopKind kind) {
+  const GromacsFunction& f = info_of(kind);
+  return {f.parameters, f.parameters, f.ends_in_0};
+}
 /// Nothing where it is not read.
 std::optional<TopKind> kind_of(std::string_view section, std::int64_t function);
 /// What GROMACS calls a function that is not read: "Morse"; "unknown" beyond.
@@ -93,14 +98,12 @@ class TopTypes {
     std::map<Key, std::vector<int>> found;     ///< answers for dihedrals
   };
   int bonded_number(std::string_view name);
-  /// Exactly `n` parameters (or with those of a B state, which are reported) from word `first` on;
-  /// false: reported.
-  bool parameters(const TopLine& line, std::size_t first, int n, double* out);
   /// Reports V and W whose c6 or c12 overflow.
   void expect_finite(double v, double w, const TopWord& at);
   void add(TopKind kind, const Key& types, const std::array<double, 6>& p, bool repeats,
            const TopWord& at);
-  void read_type_pair(const TopLine& line, const char* what,
+  /// `n_b`: how many parameters a B state has.
+  void read_type_pair(const TopLine& line, const char* what, int n_b,
                       std::map<std::array<int, 2>, std::array<double, 2>>& into);
 
   TopFindings& findings_;

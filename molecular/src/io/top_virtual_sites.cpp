@@ -47,15 +47,12 @@ void TopMoleculeReader::virtual_site(std::string_view section, const TopLine& li
     if (f.section == section && f.function == *function) form = &f;
   if (!form) return not_read(section, line[n + 1], *function);
   double p[3] = {};
-  bool bad = false;
-  if (form->parameters > 0 && !parameters(line, n + 2, form->parameters, p, bad)) {
-    if (!bad)
-      findings_.error(
-          703, line.back(),
-          fmt::format("a virtual site without its {} parameters is not read", form->parameters),
-          "GROMACS finds them from bonds and angles of the molecule: write them on the line");
-    return;
-  }
+  if (form->parameters > 0 && line.size() == n + 2)
+    return findings_.error(
+        703, line.back(),
+        fmt::format("a virtual site without its {} parameters is not read", form->parameters),
+        "GROMACS finds them from bonds and angles of the molecule: write them on the line");
+  if (!findings_.parameters(line, n + 2, {form->parameters, 0}, p)) return;
   VirtualSite v{form->kind, a[0], {-1, -1, -1, -1}, {}};
   for (std::size_t k = 0; k < form->parents; ++k) v.parents[k] = a[k + 1];
   for (std::size_t k = 0; k < 3; ++k) v.weights[k] = p[k];
