@@ -71,4 +71,10 @@ TEST_F(MdSolvate, FaultsOfIonsAreToldAtTheirKeys) {
           "a lower concentration");
 }
 
+TEST_F(MdSolvate, BoxesThatHoldTooLittleOrTooMuchAreToldAtTheirKeys) {
+  refused(kWhole, "box = \"0.6 nm\"\n", "10:1", "a molecule is", "across its own image");
+  refused(kWhole, "padding = \"1 m\"\n", "10:1", "8e+29 atoms are more than", "unit");
+  refused(kWhole, "box = \"1 m\"\n", "10:1", "1e+29 atoms are more than", "unit");
+}
+
 }  // namespace

@@ -138,6 +138,16 @@ TEST(WaterBox, AnyNumberAndAnyShape) {
   EXPECT_THROW(water_box({}), Error);
 }
 
+/// 2^31 - 1 atoms have numbers; what would have more, or no molecule at all, is told before
+/// anything is built.
+TEST(Built, MoreThanThereAreNumbersForIsRefused) {
+  EXPECT_THROW(water_box({.molecules = 1'000'000'000'000}), BuildError);
+  EXPECT_THROW(water_box({.box = rectangular_box({1e9, 1e9, 1e9})}), BuildError);
+  EXPECT_THROW(water_box({.box = rectangular_box({0.2, 0.2, 0.2})}), BuildError)
+      << "0.27 molecules";
+  EXPECT_THROW(lattice_fluid({.cells = {1000, 1000, 1000}}), BuildError) << "4e9 atoms";
+}
+
 /// A charged rod of three heavy atoms and a hydrogen.
 BuiltSystem rod() {
   BuiltSystem b;
@@ -177,6 +187,20 @@ TEST(Solvated, WaterAroundAndNotWithin) {
     for (std::size_t j = 4; j < b.system.n_atoms(); ++j)
       EXPECT_GE(distance(b.frame.box, b.frame.x_nm[i], b.frame.x_nm[j]),
                 b.system.atoms.element[i] == 1 || b.system.atoms.element[j] == 1 ? 0.18 : 0.26);
+}
+
+/// A rod of 0.45 nm stays 0.18 nm away from its own image in 0.63 nm, or the box is refused;
+/// through faces that the rod's box had it may go on.
+TEST(Solvated, ABoxThatDoesNotHoldAMoleculeIsRefused) {
+  BuiltSystem solute = rod();
+  const auto in = [&](const Vec3& edges) {
+    return solvated(solute.system, solute.frame, {.model = "tip3p", .box = rectangular_box(edges)});
+  };
+  EXPECT_THROW(in({0.62, 2, 2}), BuildError);
+  EXPECT_GT(in({0.64, 2, 2}).system.rigid_waters.size(), 0U);
+  EXPECT_THROW(in({1e9, 1e9, 1e9}), BuildError) << "no box of this size is filled";
+  solute.frame.box = rectangular_box({0.62, 2, 2});
+  EXPECT_GT(in({0.62, 2, 3}).system.rigid_waters.size(), 0U);
 }
 
 /// The box of the solute is left behind, and with it the faces that a molecule lies across.

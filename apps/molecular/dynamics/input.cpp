@@ -41,6 +41,18 @@ mol::Box box_of(const std::array<double, 3>& edges) {
       {in_unit(edges[0], "nm"), in_unit(edges[1], "nm"), in_unit(edges[2], "nm")});
 }
 
+/// What `make` builds; what cannot be built is told at the key that asks for it.
+template <class Make>
+auto built_at(const data::Config& config, const char* key, Make&& make) {
+  try {
+    return make();
+  } catch (const mol::BuildError& e) {
+    throw data::InputError(
+        config.error(702, key, words_of(e), "are the number and its unit the right ones?"),
+        data::ExitCode::config_invalid);
+  }
+}
+
 mol::System lennard_jones_system(const LennardJonesOptions& o, std::size_t n) {
   mol::System s;
   s.title = "Lennard-Jones fluid";
@@ -84,6 +96,10 @@ mol::BuiltSystem water(const BuildOptions& o, std::uint64_t seed) {
   return mol::water_box(w);
 }
 
+const char* key_of_box(const SolvateOptions& o) {
+  return o.box ? "solvate.box" : o.padding ? "solvate.padding" : "solvate";
+}
+
 /// Ions in place of waters; what cannot be done is told at the key that asks for it.
 void add_ions(const SolvateOptions& o, const data::Config& config, Case& c, mol::BuiltSystem& all) {
   const auto refuse = [&](const std::string& key, const Error& fault, const char* hint) {
@@ -107,11 +123,8 @@ void add_ions(const SolvateOptions& o, const data::Config& config, Case& c, mol:
     if (std::string_view(e.what()).find("cannot be made up") != std::string_view::npos)
       refuse("solvate.neutralise", e,
              "mend the charges of the force field or the topology, or neutralise = false");
-    refuse(o.concentration > 0 ? "solvate.concentration"
-           : o.box             ? "solvate.box"
-           : o.padding         ? "solvate.padding"
-                               : "solvate",
-           e, "a larger box, or a lower concentration");
+    refuse(o.concentration > 0 ? "solvate.concentration" : key_of_box(o), e,
+           "a larger box, or a lower concentration");
   }
   const double left = mol::net_charge_e(all.system);
   if (!o.neutralise || std::abs(left) < 1e-3) return;
@@ -132,9 +145,20 @@ void solvate(const SolvateOptions& o, const data::Config& config, Case& c) {
     w.box = box_of(*o.box);
   else if (!o.padding)
     w.box = c.start.box;
-  mol::BuiltSystem all = mol::solvated(c.system, c.start, w);
+  const auto warn = [&](const char* key, const char* message, const char* hint) {
+    c.findings.push_back(config.error(757, key, message, hint));
+    c.findings.back().severity = data::Severity::warning;
+  };
+  if (o.box && o.padding)
+    warn("solvate.padding", "padding has no effect beside box, which gives the edges",
+         "one of the two");
+  mol::BuiltSystem all =
+      built_at(config, key_of_box(o), [&] { return mol::solvated(c.system, c.start, w); });
   const double net = mol::net_charge_e(c.system);
   if ((o.neutralise && std::abs(net) > 0.5) || o.concentration > 0) add_ions(o, config, c, all);
+  if (all.system.n_atoms() == c.system.n_atoms())
+    warn("solvate", "[solvate] adds nothing: no water finds room in the box, and there are no ions",
+         "a larger box, by padding or box; or leave the table out");
   c.system = std::move(all.system);
   c.start = std::move(all.frame);
 }
@@ -250,14 +274,16 @@ void read_files(const data::Config& config, Case& c) {
   if (water_box) {
     if (!o.build->molecules && !o.build->box)
       refuse("build.molecules", "neither molecules nor box is given", "give one of them, or both");
-    mol::BuiltSystem built = water(*o.build, o.seed);
+    mol::BuiltSystem built = built_at(config, o.build->molecules ? "build.molecules" : "build.box",
+                                      [&] { return water(*o.build, o.seed); });
     c.system = std::move(built.system);
     c.start = std::move(built.frame);
     return;
   }
   if (o.lennard_jones) {
     if (o.build) {
-      c.start = lattice(*o.build, *o.lennard_jones);
+      c.start =
+          built_at(config, "build.cells", [&] { return lattice(*o.build, *o.lennard_jones); });
     } else if (ending(*o.structure) == ".xyz") {
       c.start = mol::read_xyz(read(*o.structure));
     } else {

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "build/room.h"
 #include "tessera/autodiff/error.h"
 #include "tessera/molecular/build.h"
 
@@ -23,6 +24,8 @@ BuiltSystem lattice_fluid(const LatticeFluid& o) {
         fmt::format("[lattice_fluid] expected a positive density and at least one cell each way, "
                     "got {} per nm^3 and {} x {} x {}",
                     o.density_per_nm3, o.cells[0], o.cells[1], o.cells[2]));
+  const double atoms = static_cast<double>(basis.size()) * o.cells[0] * o.cells[1] * o.cells[2];
+  expect_room("lattice_fluid", atoms, atoms);
   const double edge = std::cbrt(static_cast<double>(basis.size()) / o.density_per_nm3);
 
   BuiltSystem out;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "base/units.h"
+#include "build/room.h"
 #include "build/water_positions.h"
 #include "system/near_points.h"
 #include "tessera/autodiff/error.h"
@@ -14,6 +15,7 @@
 #include <algorithm>
 #include <cmath>
 #include <iterator>
+#include <limits>
 #include <numeric>
 
 namespace tessera::molecular {
@@ -72,6 +74,36 @@ std::vector<Vec3> in_one_piece(const System& system, const Frame& frame, bool le
   return whole;
 }
 
+/// Throws where a molecule comes closer than this to its own image across faces of the box that
+/// `before` did not have: a membrane or a polymer may go on through those that it had.
+void expect_to_hold(const Box& box, const Box& before, const System& solute,
+                    const std::vector<Vec3>& whole, double closer_nm) {
+  constexpr double far = std::numeric_limits<double>::infinity();
+  const std::vector<std::int32_t> molecule = molecules(solute);
+  std::vector<Vec3> low(static_cast<std::size_t>(std::ranges::max(molecule)) + 1, {far, far, far}),
+      high(low.size(), {-far, -far, -far});
+  for (std::size_t i = 0; i < whole.size(); ++i) {
+    const Vec3 s = fractions(box, whole[i]);
+    const auto k = static_cast<std::size_t>(molecule[i]);
+    for (std::size_t a = 0; a < 3; ++a) {
+      low[k][a] = std::min(low[k][a], s[a]);
+      high[k][a] = std::max(high[k][a], s[a]);
+    }
+  }
+  const Vec3 width = widths_nm(box);
+  for (std::size_t a = 0; a < 3; ++a) {
+    if (box.edge[a] == before.edge[a]) continue;
+    double length = 0;
+    for (std::size_t k = 0; k < low.size(); ++k)
+      length = std::max(length, (high[k][a] - low[k][a]) * width[a]);
+    if (width[a] - length < closer_nm)
+      throw BuildError(fmt::format(
+          "[solvated] a molecule is {:.3f} nm long along {}, the box {:.3f} nm: it lies across its "
+          "own image; {:.3f} nm would hold it",
+          length, "xyz"[a], width[a], length + closer_nm));
+  }
+}
+
 }  // namespace
 
 BuiltSystem solvated(const System& solute, const Frame& frame, const Solvation& o) {
@@ -97,6 +129,9 @@ BuiltSystem solvated(const System& solute, const Frame& frame, const Solvation& 
     box = rectangular_box({high[0] - low[0] + 2 * o.padding_nm, high[1] - low[1] + 2 * o.padding_nm,
                            high[2] - low[2] + 2 * o.padding_nm});
   }
+  expect_to_hold(box, frame.box, solute, whole, o.closer_nm);
+  const double room = std::round(volume_nm3(box) * o.density_per_nm3);
+  expect_room("solvated", static_cast<double>(solute.n_atoms()) + room * m.sites(), room);
   const Vec3 centre = from_fractions(box, {0.5, 0.5, 0.5});
   const auto moved = [&](double x, std::size_t a) {
     return x + centre[a] - (low[a] + high[a]) / 2;
@@ -108,8 +143,7 @@ BuiltSystem solvated(const System& solute, const Frame& frame, const Solvation& 
   NearPoints near(box, look);
   for (std::size_t i = 0; i < solute.n_atoms(); ++i)
     near.add(static_cast<std::int32_t>(i), out.frame.x_nm[i]);
-  const std::vector<Vec3> positions = grid_positions(
-      box, static_cast<std::size_t>(std::llround(volume_nm3(box) * o.density_per_nm3)));
+  const std::vector<Vec3> positions = grid_positions(box, static_cast<std::size_t>(room));
   const std::vector<Vec3> all = turned_waters(m, positions, box, o.seed);
   const auto sites = static_cast<std::size_t>(m.sites());
   std::size_t n = 0;

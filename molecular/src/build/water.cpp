@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "base/units.h"
+#include "build/room.h"
 #include "build/water_positions.h"
 #include "system/near_points.h"
 #include "tessera/autodiff/error.h"
@@ -201,11 +202,13 @@ BuiltSystem water_box(const WaterBox& o) {
   if (o.molecules == 0 && !is_periodic(o.box))
     throw Error("[water_box] expected a number of molecules or a box, got neither");
   BuiltSystem out;
-  const std::size_t n =
-      o.molecules ? o.molecules
-                  : static_cast<std::size_t>(std::llround(volume_nm3(o.box) * o.density_per_nm3));
-  if (n == 0)
-    throw Error(fmt::format("[water_box] a box of {} nm^3 holds no molecule", volume_nm3(o.box)));
+  const double molecules = o.molecules ? static_cast<double>(o.molecules)
+                                       : std::round(volume_nm3(o.box) * o.density_per_nm3);
+  if (molecules == 0)
+    throw BuildError(
+        fmt::format("[water_box] a box of {} nm^3 holds no molecule", volume_nm3(o.box)));
+  expect_room("water_box", molecules * m.sites(), molecules);
+  const auto n = static_cast<std::size_t>(molecules);
   const double edge = std::cbrt(static_cast<double>(n) / o.density_per_nm3);
   out.frame.box = is_periodic(o.box) ? o.box : rectangular_box({edge, edge, edge});
   out.frame.x_nm = turned_waters(m, grid_positions(out.frame.box, n), out.frame.box, o.seed);

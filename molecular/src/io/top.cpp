@@ -3,13 +3,12 @@
 // A topology's sections in their order: defaults, types, molecules, the system. Sections and
 // columns: GROMACS reference manual, "Topology file".
 #include "io/top_molecule.h"
+#include "system/memory.h"
 #include "tessera/autodiff/error.h"
 #include "tessera/molecular/elements.h"
 #include "tessera/molecular/gromacs.h"
 
 #include <fmt/format.h>
-#include <sys/resource.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <cmath>
@@ -76,29 +75,15 @@ std::string plain_name(std::string_view s) {
   return out;
 }
 
-constexpr double gib = 1024.0 * 1024 * 1024;
-
-/// What a process may take: what the machine has, or less where it was told so.
-double memory_bytes() {
-  const double machine =
-      static_cast<double>(::sysconf(_SC_PHYS_PAGES)) * static_cast<double>(::sysconf(_SC_PAGESIZE));
-  struct rlimit limit {};
-  const bool limited = ::getrlimit(RLIMIT_AS, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY;
-  return limited ? std::min(machine, static_cast<double>(limit.rlim_cur)) : machine;
-}
-
 /// A carbon and its hydrogens as one atom weigh about as much as nitrogen or oxygen.
 bool is_united_carbon(std::string_view type, double mass_amu) {
   return type.starts_with("CH") && mass_amu > 12.5 && mass_amu < 16.5;
 }
 
-/// The least that one copy of a molecule takes: of an atom two names and five numbers, of a term
-/// two of its atoms' numbers.
+/// The least that one copy of a molecule takes: of a term two of its atoms' numbers.
 double bytes_of(const TopMolecule& m) {
-  constexpr double atom = 2 * sizeof(std::string) + 2 * sizeof(double) + 3 * sizeof(std::int32_t),
-                   term = 8;
-  return static_cast<double>(m.size()) * atom +
-         static_cast<double>(m.residues.size()) * sizeof(Residue) +
+  constexpr double term = 8;
+  return least_bytes(static_cast<double>(m.size()), static_cast<double>(m.residues.size())) +
          static_cast<double>(m.entries() - m.size()) * term;
 }
 

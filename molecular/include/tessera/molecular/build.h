@@ -4,6 +4,7 @@
 // are starts to minimize from, not equilibrated. What is chosen at random depends on the seed
 // alone.
 #pragma once
+#include "tessera/autodiff/error.h"
 #include "tessera/molecular/system.h"
 
 #include <cstdint>
@@ -15,6 +16,13 @@ namespace tessera::molecular {
 struct BuiltSystem {
   System system;
   Frame frame;
+};
+
+/// What is asked for cannot be built: more atoms than there are numbers for, or than this machine
+/// has memory for; a box that holds no molecule, or not the solute.
+class BuildError : public Error {
+ public:
+  using Error::Error;
 };
 
 // ---- atoms on a lattice
@@ -90,7 +98,8 @@ struct Solvation {
 };
 /// The solute in the middle of a box of water. Molecules that lie across faces of the box that it
 /// had are made whole; where the new box is another one, they come to the images nearest to each
-/// other, unless they touch as they lie.
+/// other, unless they touch as they lie. Throws BuildError where along an edge that the solute's
+/// box did not have a molecule comes closer to its own image than closer_nm.
 BuiltSystem solvated(const System& solute, const Frame& frame, const Solvation& options = {});
 
 struct Ion {

@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include "tessera/molecular/system.h"
+
+#include <string>
+
+namespace tessera::molecular {
+
+/// What a process may take: what the machine has, or less where it was told so.
+double memory_bytes();
+
+/// The least that atoms and residues of a System take: of an atom two names and five numbers.
+inline double least_bytes(double atoms, double residues) {
+  constexpr double atom = 2 * sizeof(std::string) + 2 * sizeof(double) + 3 * sizeof(std::int32_t);
+  return atoms * atom + residues * sizeof(Residue);
+}
+
+constexpr double gib = 1024.0 * 1024 * 1024;
+
+}  // namespace tessera::molecular
