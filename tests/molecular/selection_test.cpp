@@ -79,6 +79,7 @@ TEST(Selection, WordsAgainstLoops) {
   check("resid 5 to 6 and protein", protein);
   check("name \"!=\" CA", [&](std::size_t i) { return name(i) == "CA"; });
   check("resid -6A", [](std::size_t) { return false; });
+  check("resid \"6A\" 9999Z", [&](std::size_t i) { return residue(i).number == "6A"; });
   check("resid 6A", [&](std::size_t i) { return residue(i).number == "6A"; });
   check("resid 7 9 to 11", [&](std::size_t i) {
     const int n = std::stoi(residue(i).number);
@@ -172,7 +173,7 @@ TEST(Selection, FaultsHaveColumnsAndSuggestions) {
   check("name and water", 6, "expected one or more words after 'name'");
   check("resid five", 7, "expected whole numbers");
   // How other programs write it: taken for words they would mean other atoms, or none.
-  for (const char* range : {"5-6", "5:6", "5,6", "-5-6", "6*"})
+  for (const char* range : {"5-6", "5:6", "5,6", "-5-6", "6*", "5to6", "6AB", "A6", "-A"})
     check("resid " + std::string(range) + " or name CA", 7, "expected whole numbers", "5 to 10");
   check("name != CA", 6, "expected words after 'name', got '!='", "not name A");
   check("resname !ALA", 9, "expected words after 'resname', got '!'", "not resname A");
@@ -183,6 +184,9 @@ TEST(Selection, FaultsHaveColumnsAndSuggestions) {
   EXPECT_EQ(select("serial " + n, b.system), select("index " + last, b.system));
   check("serial 1 to 99999", 8, "no atom of serial 99999", "another system");
   check("name CA or index 3 " + n, 20, ("the last is " + last).c_str());
+  for (const char* range : {"serial 0", "serial 0 to 5", "serial -1 to 0"})
+    check(range, 8, "the first is 1", "index from 0");
+  check("index -3 to 2", 7, "no atom of index -3: the first is 0", "serial counts atoms from 1");
   check("mass 5", 6, "expected a comparison");
   check("mass > heavy", 8, "expected a number");
   check("within of protein", 8, "expected a distance");

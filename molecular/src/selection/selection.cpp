@@ -264,11 +264,15 @@ class Parser {
   Marks by_number(const Word& key) {
     std::vector<std::array<std::int64_t, 2>> ranges;
     std::set<std::string> exact;  // residues with insertion codes
+    // A number and one letter (52A); in quotation marks whatever holds a digit.
     const auto may_be_code = [](const Word& w) {
-      const auto is_sign = [](unsigned char c) { return std::isalnum(c) == 0; };
-      return !w.text.empty() && w.text.find_first_of("0123456789") != std::string::npos &&
-             (w.quoted || std::none_of(w.text.begin() + (w.text[0] == '-'), w.text.end(), is_sign));
+      constexpr const char* digits = "0123456789";
+      if (w.quoted) return w.text.find_first_of(digits) != std::string::npos;
+      const std::size_t sign = w.text[0] == '-', letter = w.text.find_first_not_of(digits, sign);
+      return letter > sign && letter + 1 == w.text.size() &&
+             std::isalpha(static_cast<unsigned char>(w.text[letter])) != 0;
     };
+    const std::int64_t first = key.text == "serial";
     while (at_ < words_.size() && !is_keyword(words_[at_])) {
       const Word w = words_[at_++];
       const std::optional<std::int64_t> from = whole(w.text);
@@ -291,7 +295,10 @@ class Parser {
         last = *to;
         ++at_;
       }
-      if (const auto n = static_cast<std::int64_t>(s_.n_atoms()), end = n - (key.text == "index");
+      if (key.text != "resid" && *from < first)
+        stop(w, fmt::format("there is no atom of {} {}: the first is {}", key.text, *from, first),
+             "serial counts atoms from 1, index from 0");
+      if (const auto n = static_cast<std::int64_t>(s_.n_atoms()), end = n - 1 + first;
           key.text != "resid" && n > 0 && last > end)
         stop(w, fmt::format("there is no atom of {} {}: the last is {}", key.text, last, end),
              "are these numbers of another system?");
@@ -301,7 +308,7 @@ class Parser {
       stop(here(),
            fmt::format("expected numbers after '{}', got {}", key.text, data::shown(here().text)));
     return where([&](std::size_t i) {
-      std::int64_t v = static_cast<std::int64_t>(i) + (key.text == "serial");
+      std::int64_t v = static_cast<std::int64_t>(i) + first;
       if (key.text == "resid") {
         const std::string& number = residue(i).number;
         if (exact.count(number)) return true;
