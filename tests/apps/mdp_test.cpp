@@ -129,6 +129,9 @@ TEST_F(Mdp, AStageIsNamedAfterItsFile) {
   EXPECT_NE(read("md.toml").find("name = \"step6_1_equilibration\""), std::string::npos);
   const Outcome checked = tessera({"check", "md.toml"});
   EXPECT_EQ(checked.code, 0) << checked.err;
+  write("title.mdp", kRun);
+  ASSERT_EQ(tessera({"import", "title.mdp", "-o", "title.toml"}).code, 0);
+  EXPECT_EQ(tessera({"check", "title.toml"}).code, 0) << "no stage can be called title";
 }
 
 TEST_F(Mdp, TheFileThatIsImportedIsNotReplaced) {
@@ -223,6 +226,8 @@ TEST_F(Mdp, NamesAreThoseOfGromacsWhateverTheirHyphens) {
   has("CoulombType = ReactionField\nvdw_modifier = forceswitch\nrvdwswitch = 0.8\nepsilonrf = 78\n",
       {"coulombtype = \"reaction-field\"", "epsilon_rf = 78", "vdw_modifier = \"force-switch\"",
        "rvdw_switch = \"0.8 nm\""});
+  write("g.mdp", "coulombtype = reaction-field\ncoulomb-modifier = none\n");
+  EXPECT_FALSE(holds(tessera({"import", "g.mdp"}).out, "coulomb_modifier")) << "it has no effect";
   has("tcoupl = vrescale\ntcgrps = System\ntaut = 0.1\nref_t = 300\nconstraints = hbonds\n",
       {"tcoupl = \"v-rescale\"", "tau_t = \"0.1 ps\"", "constraints = \"h-bonds\""});
   has("nstxtcout = 5\nxtc_grps = Protein\n", {"output.select = \"(protein)\""});
@@ -441,6 +446,18 @@ TEST_F(Mdp, WhatCannotBeHadIsRefusedWithTheWayOut) {
   fails("pcoupl = Berendsen\nref-p = 1\ncompressibility = 1 2\n", "E0726", "2 numbers");
   fails("annealing = periodic\ntcoupl = v-rescale\ntc-grps = System\ntau-t = 1\nref-t = 300\n",
         "E0726", "single");
+  const std::string ramp =
+      "annealing = single\nannealing-time = 0 10 20\nannealing-temp = 0 100 300\ntcoupl = "
+      "v-rescale\ntc-grps = System\ntau-t = 1\nref-t = 300\nannealing-npoints = ";
+  fails((ramp + "2\n").c_str(), "E0726", "annealing-npoints = 2, and 3 annealing-time are given");
+  fails((ramp + "abc\n").c_str(), "E0303", "annealing-npoints is a whole number");
+  for (const char* key :
+       {"nstlog", "nstenergy", "nstxout", "nstvout", "nstfout", "nstxout-compressed"})
+    fails((std::string(key) + " = -1\n").c_str(), "E0726", "or 0 for never");
+  for (const char* text :
+       {"dt = 0\n", "integrator = steep\nemtol = -1\n", "integrator = steep\nemstep = 0\n",
+        "epsilon-r = 0\n", "nstxout-compressed = 5\ncompressed-x-precision = 0\n"})
+    fails(text, "E0726", "a number above 0");
   EXPECT_EQ(tessera({"import", "case.in"}).code, 2);
   // dt is asked for more than once, and told once.
   write("bad.mdp", "dt = 2 fs\n");

@@ -91,9 +91,10 @@ struct CaseText {
     heading("The interactions.");
     line("coulombtype", word_of(coulomb_types, n.coulomb));
     line("rcoulomb", quantity(n.cutoff_coulomb_nm, "nm"));
-    line("coulomb_modifier", word_of(pair_modifiers, n.coulomb_modifier));
+    const bool field = n.coulomb == N::Coulomb::reaction_field;  // which is 0 there by itself
+    if (!field) line("coulomb_modifier", word_of(pair_modifiers, n.coulomb_modifier));
     line("epsilon_r", n.epsilon_r);
-    if (n.coulomb == N::Coulomb::reaction_field) line("epsilon_rf", n.epsilon_rf);
+    if (field) line("epsilon_rf", n.epsilon_rf);
     if (n.coulomb == N::Coulomb::pme || n.coulomb == N::Coulomb::ewald)
       line("ewald_rtol", n.ewald_rtol);
     if (n.coulomb == N::Coulomb::pme) {
@@ -281,6 +282,7 @@ Imported import_mdp(const fs::path& path, const fs::path& case_folder) {
   mdp.stage.name = path.stem().string().substr(0, 100);  // what a stage may be called
   for (char& c : mdp.stage.name)
     if (!std::isalnum(static_cast<unsigned char>(c)) && c != '-') c = '_';
+  if (mdp.stage.name == "title") mdp.stage.name += '_';  // results.h5 has the run's by this name
   const bool flexible_waters = may_have_flexible_waters(mdp, folder, topology);
   for (std::string& in : mdp.include_folders) in = seen_from(case_folder, folder, in);
   return {case_text(mdp, seen_from(case_folder, folder, topology),

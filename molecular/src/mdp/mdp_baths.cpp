@@ -64,6 +64,13 @@ void MdpReader::annealing(std::size_t groups) {
     in_.findings.error(726, kinds[0].offset, "annealing goes with one bath", "tc-grps = System");
   std::vector<double> time = in_.numbers("annealing-time"),
                       temperature = in_.numbers("annealing-temp");
+  const auto given = static_cast<std::int64_t>(time.size());
+  if (const MdpEntries::Entry* e = in_.find("annealing-npoints");
+      e && groups == 1 && in_.whole("annealing-npoints", given) != given)
+    in_.findings.error(
+        726, e->at,
+        fmt::format("annealing-npoints = {}, and {} annealing-time are given", e->value, given),
+        "as many as there are times");
   if (time.size() != temperature.size() || time.empty())
     in_.findings.error(726, kinds[0].offset,
                        fmt::format("{} annealing-time and {} annealing-temp are given", time.size(),
@@ -122,7 +129,7 @@ void MdpReader::barostat() {
   ensemble_temperature();
   if (o.barostat == D::Barostat::none) return;
   o.scaling = in_.chosen(mdp_pcoupltype).value_or(D::Scaling::isotropic);
-  o.tau_p_ps = in_.number("tau-p", 5);
+  o.tau_p_ps = in_.positive("tau-p", 5);
   if (!in_.find("tau-p"))
     in_.findings.note(727, in_.find("pcoupl")->at,
                       "tau-p is not given: 5 ps, GROMACS's default since 2024 (1 ps before)");

@@ -142,6 +142,11 @@ double MdpEntries::number(std::string_view key, double otherwise) {
                  .value_or(otherwise)
            : otherwise;
 }
+double MdpEntries::positive(std::string_view key, double otherwise) {
+  const double v = number(key, otherwise);
+  if (!(v > 0)) refuse(*find(key), key, "a number above 0");
+  return v;
+}
 std::int64_t MdpEntries::whole(std::string_view key, std::int64_t otherwise) {
   const Entry* e = find(key);
   if (!e) return otherwise;
@@ -151,6 +156,11 @@ std::int64_t MdpEntries::whole(std::string_view key, std::int64_t otherwise) {
     return v;
   findings.error(303, e->at, fmt::format("{} is a whole number, got {}", key, shown(e->value)));
   return otherwise;
+}
+std::int64_t MdpEntries::interval(std::string_view key, std::int64_t otherwise) {
+  const std::int64_t v = whole(key, otherwise);
+  if (v < 0) refuse(*find(key), key, "a number of steps, or 0 for never");
+  return v;
 }
 bool MdpEntries::yes(std::string_view key, bool otherwise) {
   const Entry* e = find(key);

@@ -34,7 +34,10 @@ class MdpEntries {
   std::vector<data::Token> words(std::string_view key) const;
   double number(std::string_view key, double otherwise);
   std::vector<double> numbers(std::string_view key);
+  double positive(std::string_view key, double otherwise);
   std::int64_t whole(std::string_view key, std::int64_t otherwise);
+  /// Steps from one to the next; 0: never.
+  std::int64_t interval(std::string_view key, std::int64_t otherwise);
   bool yes(std::string_view key, bool otherwise);
   /// What a key's value means; none where it was refused.
   template <class V>

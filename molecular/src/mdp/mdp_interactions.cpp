@@ -33,7 +33,7 @@ void MdpReader::coulomb() {
   n.coulomb = in_.chosen(mdp_coulombtype).value_or(N::Coulomb::cutoff);
   n.coulomb_modifier = in_.chosen(mdp_coulomb_modifier).value_or(N::Modifier::potential_shift);
   n.cutoff_coulomb_nm = cut_off("rcoulomb");
-  n.epsilon_r = in_.number("epsilon-r", 1);
+  n.epsilon_r = in_.positive("epsilon-r", 1);
   if (n.coulomb == N::Coulomb::reaction_field) n.epsilon_rf = in_.number("epsilon-rf", 0);
   // readir.cpp, get_ir: the format of old, where epsilon-r was that of the field.
   if (n.coulomb == N::Coulomb::reaction_field && n.epsilon_rf == 1 && n.epsilon_r != 1) {
@@ -52,7 +52,7 @@ void MdpReader::coulomb() {
     n.epsilon_rf = n.epsilon_r;
   }
   if (n.coulomb != N::Coulomb::pme && n.coulomb != N::Coulomb::ewald) return;
-  n.ewald_rtol = in_.number("ewald-rtol", 1e-5);
+  n.ewald_rtol = in_.positive("ewald-rtol", 1e-5);
   n.fourier_spacing_nm = in_.number("fourierspacing", 0.12);
   const std::int64_t order = in_.whole("pme-order", 4);
   if (order < 4 || order > 8) in_.refuse(*in_.find("pme-order"), "pme-order", "4 to 8");

@@ -11,10 +11,11 @@ namespace tessera::molecular {
 
 void MdpReader::output() {
   MdpOutput& o = out_.output;
-  o.log_every = in_.whole("nstlog", 1000);
-  o.energies_every = in_.whole("nstenergy", 1000);
-  const std::int64_t compressed = in_.whole("nstxout-compressed", 0), x = in_.whole("nstxout", 0),
-                     v = in_.whole("nstvout", 0), f = in_.whole("nstfout", 0);
+  o.log_every = in_.interval("nstlog", 1000);
+  o.energies_every = in_.interval("nstenergy", 1000);
+  const std::int64_t compressed = in_.interval("nstxout-compressed", 0),
+                     x = in_.interval("nstxout", 0), v = in_.interval("nstvout", 0),
+                     f = in_.interval("nstfout", 0);
   o.compressed = compressed > 0;
   o.full = x > 0 || v > 0 || f > 0;
   o.velocities = v > 0;
@@ -36,7 +37,7 @@ void MdpReader::output() {
                         "full trajectories hold the atoms of compressed-x-grps alone, too",
                         "there is one choice of atoms for all trajectories");
   }
-  if (compressed > 0) o.xtc_precision = in_.number("compressed-x-precision", 1000);
+  if (compressed > 0) o.xtc_precision = in_.positive("compressed-x-precision", 1000);
 }
 
 }  // namespace tessera::molecular

@@ -25,8 +25,8 @@ void MdpReader::run() {
     stage_.minimization.method = integrator == MdpIntegrator::steep
                                      ? Minimization::Method::steepest_descent
                                      : Minimization::Method::lbfgs;
-    stage_.minimization.force_tolerance = in_.number("emtol", 10);
-    stage_.minimization.first_move_nm = in_.number("emstep", 0.01);
+    stage_.minimization.force_tolerance = in_.positive("emtol", 10);
+    stage_.minimization.first_move_nm = in_.positive("emstep", 0.01);
     return;
   }
   stage_.dynamics.scheme = integrator == MdpIntegrator::sd      ? Dynamics::Scheme::langevin
@@ -37,7 +37,7 @@ void MdpReader::run() {
 
 void MdpReader::dynamics() {
   Dynamics& o = stage_.dynamics;
-  o.dt_ps = in_.number("dt", 0.001);
+  o.dt_ps = in_.positive("dt", 0.001);
   stage_.draws_velocities = in_.yes("gen-vel", false);
   if (*stage_.draws_velocities) stage_.drawn_temperature_k = in_.number("gen-temp", 300);
   removal();

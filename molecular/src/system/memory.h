@@ -2,6 +2,7 @@
 #pragma once
 #include "tessera/molecular/system.h"
 
+#include <cstdint>
 #include <string>
 
 namespace tessera::molecular {
@@ -15,6 +16,6 @@ inline double least_bytes(double atoms, double residues) {
   return atoms * atom + residues * sizeof(Residue);
 }
 
-constexpr double gib = 1024.0 * 1024 * 1024;
+inline constexpr double gib = 1024.0 * 1024 * 1024;
 
 }  // namespace tessera::molecular
