@@ -200,7 +200,8 @@ TEST(Solvated, ABoxThatDoesNotHoldAMoleculeIsRefused) {
   EXPECT_GT(in({0.64, 2, 2}).system.rigid_waters.size(), 0U);
   EXPECT_THROW(in({1e9, 1e9, 1e9}), BuildError) << "no box of this size is filled";
   solute.frame.box = rectangular_box({0.62, 2, 2});
-  EXPECT_GT(in({0.62, 2, 3}).system.rigid_waters.size(), 0U);
+  for (const double as_written : {0.62, 0.6204})
+    EXPECT_GT(in({as_written, 2, 3}).system.rigid_waters.size(), 0U);
 }
 
 /// The box of the solute is left behind, and with it the faces that a molecule lies across.

@@ -25,6 +25,9 @@ constexpr double per_mol_per_l = 0.602214076;  // nm^-3
 /// How far charges of three or four digits may be off a whole number of ions together.
 constexpr double rounded_e = 0.05;
 
+/// How far an edge may be off that of a file, which has few digits.
+constexpr double edge_rounded_nm = 1e-3;
+
 /// As near as molecules come to each other that lie side by side.
 constexpr double touching_nm = 0.5;
 
@@ -92,7 +95,8 @@ void expect_to_hold(const Box& box, const Box& before, const System& solute,
   }
   const Vec3 width = widths_nm(box);
   for (std::size_t a = 0; a < 3; ++a) {
-    if (box.edge[a] == before.edge[a]) continue;
+    const Vec3 &now = box.edge[a], &old = before.edge[a];
+    if (std::hypot(now[0] - old[0], now[1] - old[1], now[2] - old[2]) < edge_rounded_nm) continue;
     double length = 0;
     for (std::size_t k = 0; k < low.size(); ++k)
       length = std::max(length, (high[k][a] - low[k][a]) * width[a]);
