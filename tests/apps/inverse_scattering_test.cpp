@@ -352,10 +352,13 @@ TEST_F(InverseScattering, StepsAreStableForAllThatTheRegionMayHave) {
   const auto with_step = [&](const std::string& dt) {
     return tessera({"check", "case.toml", "--set", "run.dt=\"" + dt + "\""});
   };
-  const Outcome above = with_step("23.5 ps"), below = with_step("23.4 ps");
+  const Outcome above = with_step("23.5 ps"), below = with_step("23.4 ps"),
+                whole = tessera({"check", "case.toml", "--set", "run.courant=1"});
   EXPECT_EQ(above.code, 5) << above.out;
   EXPECT_TRUE(holds(above.err, "above the stability limit of 2.3468")) << above.err;
   EXPECT_EQ(below.code, 0) << below.err;
+  EXPECT_EQ(whole.code, 5) << whole.out;
+  EXPECT_TRUE(holds(whole.err, "run.courant of 0.994 at most")) << whole.err;
 }
 
 TEST_F(InverseScattering, LayersAreDoubtedAndMemoryIsCounted) {

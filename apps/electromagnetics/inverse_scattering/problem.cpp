@@ -6,6 +6,7 @@
 #include "electromagnetics/waves/case_parts.h"
 #include "tessera/autodiff/grad.h"
 #include "tessera/autodiff/ops.h"
+#include "tessera/electromagnetics/medium_stability.h"
 #include "tessera/electromagnetics/preview.h"
 
 #include <fmt/format.h>
@@ -71,8 +72,8 @@ Tensor surroundings_of(const InverseProblem& p, const std::vector<double>& known
 }
 
 /// The waves in what is known or in the truth: on one grid, whose cells count in the known media,
-/// those of the truth and what the region begins as, and with one time step, which is stable for
-/// these and every permittivity that the region may have.
+/// those of the truth and what the region begins as, and with one time step, whose limit is that of
+/// these and of every permittivity from region.least on.
 CaseOptions comparable_waves(const InverseOptions& o, bool with_truth) {
   CaseOptions waves = o.waves(with_truth);
   for (const StructureOptions& s : o.truth) {
@@ -89,9 +90,27 @@ CaseOptions comparable_waves(const InverseOptions& o, bool with_truth) {
     waves.materials.push_back(medium);
     waves.further_media.push_back(medium.name);
   };
-  add("region.least", o.region.least - RegionOptions::passed);
+  add("region.least", o.region.least);
   if (o.region.start) add("region.start", *o.region.start);  // else that of one of the others
   return waves;
+}
+
+/// Cells pass region.least by a little, for which the limit is below that of the case.
+void check_step(const Case& c, const InverseOptions& o, const data::Config& config) {
+  em::Medium fastest;
+  const double eps = o.region.least - RegionOptions::passed;
+  fastest.eps = {eps, eps, eps};
+  fastest.mu = c.media.front().mu;
+  const double limit_s = em::max_stable_dt(fastest, em::curl_curl_bound(c.grid));
+  if (c.dt_s <= limit_s * (1 + 1e-9)) return;
+  const double courant = std::floor(1000 * limit_s / c.stable_dt_s) / 1000;
+  refuse({config.error(
+      647, o.run.dt ? "run.dt" : "run.courant",
+      fmt::format("a time step of {:.6g} s is above the stability limit of {:.6g} s for the "
+                  "permittivity {:g}, which cells of the region may come to ({:g} below "
+                  "region.least)",
+                  c.dt_s, limit_s, eps, RegionOptions::passed),
+      fmt::format("run.courant of {:g} at most", courant))});
 }
 
 /// The scene that makes the data, of the grid and steps of the known one.
@@ -268,6 +287,7 @@ InverseProblem make_problem(const data::Config& config, bool in_float64) {
   if (in_float64) p.options.run.precision = Precision::f64;
   p.known = std::make_shared<Case>(make_case(comparable_waves(p.options, false), config));
   const Case& c = *p.known;
+  check_step(c, p.options, config);
   const std::vector<std::size_t> along = electric_components(c);
   if (RegionOptions& r = p.options.region; !r.start)
     r.start = std::max(c.media.front().eps[along.front()], r.least);

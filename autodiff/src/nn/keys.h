@@ -11,8 +11,8 @@ namespace tessera::nn {
 /// of what it is for.
 inline const Tensor& one_key(const char* layer, const Tensor& key) {
   if (key.ndim() != 1)
-    fail(layer, "takes one key, u32[2], got " + to_string(key.type()) +
-                    "; vmap takes them one by one");
+    fail(layer,
+         "takes one key, u32[2], got " + to_string(key.type()) + "; vmap takes them one by one");
   return key;
 }
 
