@@ -100,10 +100,13 @@ TEST_F(Mt2d, ASearchWithAPriorThatIsCutSaysSo) {
 // there is that of the factor that one mode of a station has. That at no shift takes a factor of 10
 // for one of 10^3.5 (10^(g/2) is 1 + 1.15 g there), hundreds of errors off.
 TEST_F(Mt2d, ASearchWithAPriorBeginsWithTheShiftsThatAreFound) {
-  make_case(std::string("[static_shift]\nenabled = true\nprior_std = 1\n"
+  make_case(std::string("form = \"impedance\"\n[static_shift]\nenabled = true\nprior_std = 1\n"
                         "[mesh]\ngrowth = 1.6\ncell_width = \"1 km\"\nerror = 100\n"
                         "[posterior]\nmethod = \"none\"\n[output]\npictures = false\n") +
             with_prior);
+  const Outcome f =
+      tessera({"run", "forward.toml", "--output", "F", "--force", "--set", "data.form=impedance"});
+  ASSERT_EQ(f.code, 0) << f.err;
   auto survey = tessera::inversion::read_survey(here() / "F/data.csv");
   auto& data = survey.data;
   for (std::size_t i = 0; i < data.size(); ++i)
