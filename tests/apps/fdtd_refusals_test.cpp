@@ -57,27 +57,6 @@ material = )";
       "height = \"inf\"",
       "height = \"inf\"\nrepeat = {count = [1000, 1, 1001], step = [\"1 nm\", \"0 nm\", \"1 nm\"]}",
       "E0626: repeats make 1001000 bodies together");
-  write("rows.toml", fdtd_case() + R"([[structure]]
-name = "rod"
-shape = "cylinder"
-radius = "1 nm"
-height = "inf"
-repeat = {count = [1000, 1, 1], step = ["2.5 nm", "0 nm", "0 nm"]}
-[[structure]]
-name = "lone"
-shape = "cylinder"
-centre = ["0 nm", "-1 um", "0 nm"]
-radius = "1 nm"
-height = "inf"
-[[structure]]
-shape = "union"
-parts = ["rod", "lone"]
-repeat = {count = [1, 1000, 1], step = ["0 nm", "2.5 nm", "0 nm"]}
-material = "SiO2"
-)");
-  const Outcome rows = tessera({"check", "rows.toml"});
-  EXPECT_EQ(rows.code, 5) << rows.err;
-  EXPECT_TRUE(holds(rows.err, "E0626: repeats make 1002000 bodies together")) << rows.err;
   refused("centre = [\"-0.7 um\"", "centre = [\"-70 um\"",
           "bad.toml:24:1: error E0644");  // outside
   refused("stop.steps = 3000", "stop.steps = 3000\ndt = \"1 fs\"",

@@ -175,4 +175,29 @@ waveform = {kind = "gaussian", frequency = "300 THz", bandwidth = "200 THz"}
   EXPECT_EQ(said("kind = \"point\"\n").code, 0);
 }
 
+/// A row of 1000 rods and one more, a thousand times: 1001 each, and the row itself.
+TEST_F(Fdtd, RepeatsOfRepeatsCountInTheirLimit) {
+  write("rows.toml", fdtd_case() + R"([[structure]]
+name = "rod"
+shape = "cylinder"
+radius = "1 nm"
+height = "inf"
+repeat = {count = [1000, 1, 1], step = ["2.5 nm", "0 nm", "0 nm"]}
+[[structure]]
+name = "lone"
+shape = "cylinder"
+centre = ["0 nm", "-1 um", "0 nm"]
+radius = "1 nm"
+height = "inf"
+[[structure]]
+shape = "union"
+parts = ["rod", "lone"]
+repeat = {count = [1, 1000, 1], step = ["0 nm", "2.5 nm", "0 nm"]}
+material = "SiO2"
+)");
+  const Outcome rows = tessera({"check", "rows.toml"});
+  EXPECT_EQ(rows.code, 5) << rows.err;
+  EXPECT_TRUE(holds(rows.err, "E0626: repeats make 1002000 bodies together")) << rows.err;
+}
+
 }  // namespace

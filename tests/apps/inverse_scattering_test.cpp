@@ -349,11 +349,9 @@ TEST_F(InverseScattering, EmptyPixelsOfTheTruthCountInItsSteps) {
 /// ps for 1 and 23.468 ps for 0.99.
 TEST_F(InverseScattering, StepsAreStableForAllThatTheRegionMayHave) {
   write("case.toml", kSquare);
-  const auto with_step = [&](const std::string& dt) {
-    return tessera({"check", "case.toml", "--set", "run.dt=\"" + dt + "\""});
-  };
-  const Outcome above = with_step("23.5 ps"), below = with_step("23.4 ps"),
-                whole = tessera({"check", "case.toml", "--set", "run.courant=1"});
+  const auto with = [&](const char* key) { return tessera({"check", "case.toml", "--set", key}); };
+  const Outcome above = with("run.dt=23.5 ps"), below = with("run.dt=23.4 ps"),
+                whole = with("run.courant=1");
   EXPECT_EQ(above.code, 5) << above.out;
   EXPECT_TRUE(holds(above.err, "above the stability limit of 2.3468")) << above.err;
   EXPECT_EQ(below.code, 0) << below.err;

@@ -28,6 +28,7 @@
 #include <chrono>
 #include <cmath>
 #include <limits>
+#include <optional>
 #include <utility>
 
 namespace tessera::apps::dynamics {
@@ -38,6 +39,22 @@ constexpr const char* app_name = "molecular.dynamics";
 using Clock = std::chrono::steady_clock;
 double seconds_since(Clock::time_point t) {
   return std::chrono::duration<double>(Clock::now() - t).count();
+}
+
+/// What `fault` makes of an error of a step; what is no step's passes: bad input, ranks that are
+/// lost.
+template <class F, class G>
+std::optional<data::ExitCode> or_ended(const F& step, const G& fault) {
+  try {
+    step();
+  } catch (const data::InputError&) {
+    throw;
+  } catch (const parallel::CommunicationFailed&) {
+    throw;
+  } catch (const Error& e) {
+    return fault(e);
+  }
+  return {};
 }
 
 struct StageRunner {
@@ -242,21 +259,16 @@ struct StageRunner {
       d.hint = "use another structure, or move one of the two atoms";
       throw data::InputError(std::move(d));
     }
-    try {
+    const auto begun = [&] {
       running = mol::begin_stage(stage, at, start, !from, stage_ranks());
-      if (!from) {
-        rows.emplace(folder / "energies.csv", running->columns());
-        row();
-        trajectories.create(*running);
-        if (!trajectories.empty()) write_to_trajectories();
-      }
-    } catch (const data::InputError&) {
-      throw;
-    } catch (const parallel::CommunicationFailed&) {
-      throw;
-    } catch (const Error& e) {
-      return failed(e, start);
-    }
+      if (from) return;
+      rows.emplace(folder / "energies.csv", running->columns());
+      row();
+      trajectories.create(*running);
+      if (!trajectories.empty()) write_to_trajectories();
+    };
+    if (const auto code = or_ended(begun, [&](const Error& e) { return failed(e, start); }))
+      return *code;
     if (from) {
       running->restore(*from);
       rows.emplace(folder / "energies.csv", running->columns(),
@@ -287,22 +299,15 @@ struct StageRunner {
       return failed(why, running->last_good(), &running->frame());
     };
     while (!running->done()) {
-      std::string trouble;
-      try {
+      const auto ahead = [&] {
         const std::int64_t stop = next_stop();
         if (stop == stage.n_steps && !ends_in_order())
           save();  // what `resume --set nsteps=...` goes on from
         running->advance(stop, reported(stop));
-        trouble = running->trouble();
-        if (trouble.empty()) report_step();
-      } catch (const data::InputError&) {
-        throw;
-      } catch (const parallel::CommunicationFailed&) {
-        throw;
-      } catch (const Error& e) {
-        return broke(e);
-      }
-      if (!trouble.empty()) return broke(Error(trouble));
+        if (const std::string trouble = running->trouble(); !trouble.empty()) throw Error(trouble);
+        report_step();
+      };
+      if (const auto code = or_ended(ahead, broke)) return *code;
       const auto step = static_cast<std::uint64_t>(running->step());
       if (stage.minimizes())
         progress.update(step, {{"largest_force", running->row()[running->columns().size() - 4]}});
