@@ -9,8 +9,8 @@
 
 namespace tessera::molecular {
 
-/// Throws Error where an Ewald sum has more waves than can be summed: kmax^3 V/(12 pi^2), which
-/// take some 100 bytes each, and some 10 ns of each charge.
+/// Throws Error where an Ewald sum has more waves than can be summed: kmax^3 V/(12 pi^2), each with
+/// memory of its own, and a term of each charge.
 inline void check_waves(double kmax, double volume_nm3) {
   constexpr double most = 1e7;
   const double of_one = volume_nm3 / (12 * std::numbers::pi * std::numbers::pi),
