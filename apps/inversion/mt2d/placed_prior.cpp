@@ -88,6 +88,7 @@ PlacedPrior placed_prior(const InvertProblem& p) {
     const bool inside = z > region.bounds[0][0] && z < region.bounds[0][1] &&
                         y > region.bounds[1][0] && y < region.bounds[1][1];
     deviation[k] = inside ? std::hypot(error[k], (1 - share) * outside) : outside;
+    out.model.decoder_part[k] = inside ? std::pow(error[k] / deviation[k], 2) : 0;
   }
   inversion::GaussianPrior pixels = inversion::with_standard_deviations(alike.prior(1), deviation);
   for (std::size_t k = 0; k < shifts; ++k)

@@ -83,6 +83,21 @@ void require_regions(const std::vector<Generator>& generators, const std::vector
   }
 }
 
+/// The square of the generators' weight where a pixel is.
+Numbers decoder_part_of(const SparseMatrix& pixels, const Numbers& outside) {
+  Numbers weight(pixels.cols, 0.0), all(pixels.cols, 0.0);
+  for (std::size_t i = 0; i < pixels.rows; ++i)
+    for (auto k = static_cast<std::size_t>(pixels.offsets[i]);
+         k < static_cast<std::size_t>(pixels.offsets[i + 1]); ++k) {
+      const auto j = static_cast<std::size_t>(pixels.columns[k]);
+      weight[j] += std::abs(pixels.values[k]) * (1 - outside[i]);
+      all[j] += std::abs(pixels.values[k]);
+    }
+  for (std::size_t j = 0; j < weight.size(); ++j)
+    weight[j] = all[j] > 0 ? std::pow(weight[j] / all[j], 2) : 0;
+  return weight;
+}
+
 /// A generator's functions compiled, shared by all copies of a map.
 struct Compiled {
   using One = std::function<Tensor(const Tensor&)>;
@@ -337,6 +352,7 @@ LearntModel learnt_model(std::vector<Generator> generators, const std::vector<Re
   }
   for (double& w : out.outside)
     if (std::abs(w) < 1e-12) w = 0;  // sums of shares round
+  out.decoder_part = decoder_part_of(out.pixels, out.outside);
   out.background = std::move(background);
   for (std::size_t c = 0; c < cells; ++c) out.background[c] *= out.outside[c];
   return out;

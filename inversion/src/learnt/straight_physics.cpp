@@ -46,21 +46,6 @@ LearntModel without_pixels(LearntModel model) {
   return model;
 }
 
-/// In how far generators speak where a pixel is.
-Numbers shares_of_pixels(const LearntModel& model) {
-  const SparseMatrix& p = model.pixels;
-  Numbers share(p.cols, 0.0), all(p.cols, 0.0);
-  for (std::size_t i = 0; i < p.rows; ++i)
-    for (auto k = static_cast<std::size_t>(p.offsets[i]);
-         k < static_cast<std::size_t>(p.offsets[i + 1]); ++k) {
-      const auto j = static_cast<std::size_t>(p.columns[k]);
-      share[j] += std::abs(p.values[k]) * (1 - model.outside[i]);
-      all[j] += std::abs(p.values[k]);
-    }
-  for (std::size_t j = 0; j < share.size(); ++j) share[j] = all[j] > 0 ? share[j] / all[j] : 0;
-  return share;
-}
-
 /// What errors of decoders do to the data: J sum_k W_k e_k, [data, sections].
 MatrixXd effects_of(const MatrixXd& j, const LearntModel& model,
                     const std::vector<HeldOut>& held_out) {
@@ -186,6 +171,8 @@ std::vector<ExpectedCost> expected_costs(const InverseProblem& problem, const Le
                                          const std::vector<HeldOut>& held_out) {
   const std::size_t pixels = model.n_pixels();
   if (held_out.empty()) return {};
+  if (model.decoder_part.size() != pixels)
+    throw Error("[invert_learnt] decoder_part is one number of each pixel");
   const double n = static_cast<double>(problem.data.size());
   // Another loss than squares is, of errors that are normal, one of w r^2.
   const double w = problem.loss.expected();
@@ -201,12 +188,14 @@ std::vector<ExpectedCost> expected_costs(const InverseProblem& problem, const Le
     const SparseFactor factor(corner(prior.precision, pixels), {}, "invert_learnt");
     MatrixXd all = lower_product(view(a), factor.solve_transposed(view(a)));
     mirror(all);
-    const Numbers share = shares_of_pixels(model);
-    view(a).array().rowwise() *= view(share).transpose().array();
     v += all;
-    MatrixXd of_shares = lower_product(view(a), factor.solve_transposed(view(a)));
-    mirror(of_shares);
-    g += all - of_shares;
+    // Errors of held-out sections stand for what decoders are wrong by; the rest is as free as it
+    // is.
+    view(a).array().rowwise() *=
+        (1.0 - view(model.decoder_part).transpose().array()).max(0.0).sqrt();
+    MatrixXd of_rest = lower_product(view(a), factor.solve_transposed(view(a)));
+    mirror(of_rest);
+    g += of_rest;
   }
   const Eigen::LLT<MatrixXd> llt(v);
   const MatrixXd of_g = solution(llt, g),  // V^-1 G

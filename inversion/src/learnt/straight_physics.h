@@ -41,7 +41,8 @@ class StraightPhysics {
 
 /// What earths cost that have codes z and that decoders are wrong by e, linear around x: with
 ///   V = C + A Q^-1 A^T + K K^T,   K = J dm/dz,   d = (J W e) / sigma + K z,
-/// and G = V less K K^T and less the pixels' part where generators speak, the cost is in the mean
+///   G = C + B Q^-1 B^T,   B = A sqrt(1 - LearntModel::decoder_part):
+/// noise, and pixels as far as they are no errors of decoders, the cost is in the mean
 /// tr V^-1 G + d^T V^-1 d, and has the variance 2 (tr (V^-1 G)^2 + 2 d^T V^-1 G V^-1 d). Of a loss
 /// other than squares it is that of w r^2, w = Loss::expected().
 std::vector<ExpectedCost> expected_costs(const InverseProblem& problem, const LearntModel& model,

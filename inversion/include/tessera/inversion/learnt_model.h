@@ -46,6 +46,9 @@ struct LearntModel {
   std::vector<double> outside;     ///< 1 - sum of weights: [cells]
   std::vector<double> background;  ///< b (1 - sum of weights), ln: [cells]
   SparseMatrix pixels;             ///< P: [cells, pixels], perhaps of no columns
+  /// Which part of each pixel's variance is what decoders are wrong by; the rest is a freedom of
+  /// its own. As learnt_model makes it: the square of the generators' weight where the pixel is.
+  std::vector<double> decoder_part;
 
   std::size_t cells() const { return background.size(); }
   std::size_t n_pixels() const { return pixels.cols; }
