@@ -200,10 +200,11 @@ inline Placed placed(const Line& line, const Generator& generator,
       {.down = std::pow(down / along, 2), .reference = {0.0}, .anchor = area / (along * along)});
   const Section error{cell_error.dim(0), cell_error.dim(1), cell_error.to_vector()};
   Numbers deviation;
-  for (const auto& [y, z] : line.middles())
-    deviation.push_back(y > 0 && y < region_width_m && z < region_depth_m
-                            ? std::numbers::ln10 * error.at(y, z)
-                            : 0.5 * std::numbers::ln10);
+  for (const auto& [y, z] : line.middles()) {
+    const bool inside = y > 0 && y < region_width_m && z < region_depth_m;
+    out.model.decoder_part[deviation.size()] = inside;
+    deviation.push_back(std::numbers::ln10 * (inside ? error.at(y, z) : 0.5));
+  }
   out.prior = out.model.prior(with_standard_deviations(shape.prior(1), deviation));
   return out;
 }
