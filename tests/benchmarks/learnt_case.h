@@ -193,11 +193,7 @@ inline Placed placed(const Line& line, const Generator& generator,
   }
   const Tensor& cell_error = calibration.cell_error;
   const double down = calibration.error_length * region_depth_m / double(cell_error.dim(0)),
-               along = calibration.error_length * region_width_m / double(cell_error.dim(1)),
-               area = (mesh.y.back() - mesh.y.front()) * mesh.depth.back();
-  const Smoothing shape = section_smoothing(
-      mesh.cells,
-      {.down = std::pow(down / along, 2), .reference = {0.0}, .anchor = area / (along * along)});
+               along = calibration.error_length * region_width_m / double(cell_error.dim(1));
   const Section error{cell_error.dim(0), cell_error.dim(1), cell_error.to_vector()};
   Numbers deviation;
   for (const auto& [y, z] : line.middles()) {
@@ -205,7 +201,8 @@ inline Placed placed(const Line& line, const Generator& generator,
     out.model.decoder_part[deviation.size()] = inside;
     deviation.push_back(std::numbers::ln10 * (inside ? error.at(y, z) : 0.5));
   }
-  out.prior = out.model.prior(with_standard_deviations(shape.prior(1), deviation));
+  out.prior = out.model.prior(
+      with_standard_deviations(section_correlation(mesh.cells, along, down), deviation));
   return out;
 }
 

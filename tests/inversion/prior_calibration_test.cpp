@@ -6,8 +6,11 @@
 #include "tessera/autodiff/error.h"
 #include "tessera/autodiff/ops.h"
 #include "tessera/inversion/low_rank_posterior.h"
+#include "tessera/inversion/mesh_2d.h"
+#include "tessera/inversion/section_smoothing.h"
 #include "tessera/inversion/through.h"
 
+#include <Eigen/Dense>
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -28,6 +31,39 @@ TEST(PriorCalibration, ErrorsAreAsLongAsTheirMeansSay) {
     EXPECT_NEAR(error_length_of(sum), length, 1e-6);
   }
   EXPECT_NEAR(error_length_of(1.0 / 16), 0.1, 1e-6);  // at most as fine as cells
+}
+
+// What a calibration has measured is what pixels have, on cells of the array's size and on finer
+// ones: the deviation of means over 4 x 4 cells of the array where that of each cell is 1.
+TEST(PriorCalibration, MeansOfPixelsScatterAsMeasured) {
+  for (const double measured : {0.43, 0.65}) {
+    const double length = error_length_of(measured * measured);
+    for (const Index fine : {1, 2}) {
+      const Index n = 12 * fine, width = 4 * fine;
+      Numbers lines;
+      for (Index k = 0; k <= n; ++k)
+        lines.push_back(static_cast<double>(k) / static_cast<double>(fine));
+      const Mesh2d m = tensor_mesh(lines, lines, {}, [&](double y, double z) {
+        const auto at = [&](double x) {
+          return static_cast<Index>(std::floor(x * static_cast<double>(fine)));
+        };
+        return Medium2d{.parameter = at(y) * n + at(z)};
+      });
+      const GaussianPrior p = with_standard_deviations(
+          section_correlation(m, length, length), Numbers(static_cast<std::size_t>(n * n), 1.0));
+      Eigen::MatrixXd q = Eigen::MatrixXd::Zero(n * n, n * n);
+      for (std::size_t i = 0; i < p.size(); ++i)
+        for (auto k = static_cast<std::size_t>(p.precision.offsets[i]);
+             k < static_cast<std::size_t>(p.precision.offsets[i + 1]); ++k)
+          q(static_cast<Eigen::Index>(i), p.precision.columns[k]) = p.precision.values[k];
+      Eigen::VectorXd mean = Eigen::VectorXd::Zero(n * n);
+      for (Index i = width; i < 2 * width; ++i)
+        for (Index j = width; j < 2 * width; ++j)
+          mean[i * n + j] = 1 / static_cast<double>(width * width);
+      // The lattice's cells are not points: 0.39 to 0.415 and 0.62 by its sums.
+      EXPECT_NEAR(std::sqrt(mean.dot(q.llt().solve(mean))), measured, 0.12 * measured) << fine;
+    }
+  }
 }
 
 TEST(PriorCalibration, CorrelationsStayWhenStandardDeviationsChange) {

@@ -5,9 +5,12 @@
 #include "tessera/inversion/section_forward.h"
 #include "tessera/inversion/section_mesh.h"
 
+#include <Eigen/Dense>
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <numbers>
+#include <utility>
 
 namespace tessera::inversion {
 namespace {
@@ -176,6 +179,48 @@ TEST(SectionSmoothing, GaussNewtonMeetsTheDataOfABlock) {
     return sum / count;
   };
   EXPECT_LT(mean_of(true), mean_of(false) - 1);
+}
+
+// By sums over the reciprocal lattice; and in the limit of small cells d K1(d).
+TEST(SectionSmoothing, CorrelationsAreThoseOfTheSquareOfTheOperator) {
+  constexpr Index n = 25, middle = 12;
+  constexpr double length = 2;  // cells
+  Vector y, z;
+  for (Index k = 0; k <= n; ++k)
+    y.push_back(static_cast<double>(k)), z.push_back(0.5 * static_cast<double>(k));
+  const Mesh2d m = tensor_mesh(y, z, {}, [&](double at_y, double at_z) {
+    return Medium2d{.parameter = static_cast<Index>(std::floor(at_y)) * n +
+                                 static_cast<Index>(std::floor(2 * at_z))};
+  });
+  const GaussianPrior p = section_correlation(m, length, 0.5 * length);
+  ASSERT_EQ(p.size(), static_cast<std::size_t>(n * n));
+  Eigen::MatrixXd q = Eigen::MatrixXd::Zero(n * n, n * n);
+  for (std::size_t i = 0; i < p.size(); ++i)
+    for (auto k = static_cast<std::size_t>(p.precision.offsets[i]);
+         k < static_cast<std::size_t>(p.precision.offsets[i + 1]); ++k)
+      q(static_cast<Eigen::Index>(i), p.precision.columns[k]) = p.precision.values[k];
+  EXPECT_LT(p.precision.values.size(), 13 * p.size());  // each with the neighbours of neighbours
+  const Eigen::VectorXd covariance =
+      q.llt().solve(Eigen::VectorXd::Unit(n * n, middle * n + middle));
+  const auto lattice = [&](Index i, Index j) {
+    constexpr int waves = 64;
+    double sum = 0;
+    for (int a = 0; a < waves; ++a)
+      for (int b = 0; b < waves; ++b) {
+        const double u = 2 * std::numbers::pi * a / waves, v = 2 * std::numbers::pi * b / waves;
+        sum += std::cos(u * static_cast<double>(i)) * std::cos(v * static_cast<double>(j)) /
+               std::pow(1 / (length * length) + 4 - 2 * std::cos(u) - 2 * std::cos(v), 2);
+      }
+    return sum;
+  };
+  for (const auto& [i, j] : {std::pair<Index, Index>{1, 0}, {0, 1}, {3, 0}, {2, 2}, {0, 6}}) {
+    const double found =
+                     covariance[(middle + i) * n + middle + j] / covariance[middle * n + middle],
+                 d = std::hypot(i, j) / length;
+    EXPECT_NEAR(found, lattice(i, j) / lattice(0, 0), 1e-3) << i << " " << j;
+    EXPECT_NEAR(found, d * std::cyl_bessel_k(1.0, d), 0.045) << i << " " << j;  // cells of l / 2
+  }
+  EXPECT_THROW(section_correlation(m, 0, 1), Error);
 }
 
 }  // namespace

@@ -68,13 +68,6 @@ PlacedPrior placed_prior(const InvertProblem& p) {
                down = length * (region.bounds[0][1] - region.bounds[0][0]) / double(shape[0]),
                along = length * (region.bounds[1][1] - region.bounds[1][0]) / double(shape[1]);
   const auto depth = depths_below_ground(mesh);
-  double area = 0;
-  for (std::size_t c = 1; c < mesh.y.size(); ++c)
-    area += (mesh.y[c] - mesh.y[c - 1]) *
-            (depth(mesh.y[c - 1], mesh.depth.back()) + depth(mesh.y[c], mesh.depth.back())) / 2;
-  const inversion::Smoothing alike = inversion::section_smoothing(
-      mesh.cells,
-      {.down = std::pow(down / along, 2), .reference = {0.0}, .anchor = area / (along * along)});
   // The error of the nearest number of the array, by the way that numbers come to cells.
   Numbers error = out.model.into[0].times(out.calibration.cell_error.to_vector());
   Numbers deviation(n);
@@ -90,7 +83,8 @@ PlacedPrior placed_prior(const InvertProblem& p) {
     deviation[k] = inside ? std::hypot(error[k], (1 - share) * outside) : outside;
     out.model.decoder_part[k] = inside ? std::pow(error[k] / deviation[k], 2) : 0;
   }
-  inversion::GaussianPrior pixels = inversion::with_standard_deviations(alike.prior(1), deviation);
+  inversion::GaussianPrior pixels = inversion::with_standard_deviations(
+      inversion::section_correlation(mesh.cells, along, down), deviation);
   for (std::size_t k = 0; k < shifts; ++k)
     pixels = inversion::append(std::move(pixels), 0, *p.options.static_shift.prior_std);
   out.prior = out.model.prior(std::move(pixels));

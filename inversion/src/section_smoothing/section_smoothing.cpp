@@ -60,15 +60,15 @@ void require_options(const SectionSmoothingOptions& o) {
       bad_smoothing("a tear needs two points or more, and as many y as z");
 }
 
-/// Area of each parameter's cells over that of all, and sum of A / depth^2.
+/// Area of each parameter's cells over that of all, sum of A / depth^2, and the area of all.
 struct Areas {
   std::vector<double> share, by_depth;
+  double all = 0;
 };
 Areas areas_of(const Mesh2d& m) {
   Areas out;
   out.share.assign(static_cast<std::size_t>(m.parameters()), 0);
   out.by_depth = out.share;
-  double all = 0;
   // Depth from the vertices of a column: of any mesh from the uppermost cell there, near enough.
   const double top = *std::min_element(m.z.begin(), m.z.end());
   for (Index c = 0; c < m.cells(); ++c) {
@@ -77,9 +77,9 @@ Areas areas_of(const Mesh2d& m) {
     const double a = area_of(m, c), depth = std::max(m.middle(c).second - top, std::sqrt(a) / 2);
     out.share[p] += a;
     out.by_depth[p] += a / (depth * depth);
-    all += a;
+    out.all += a;
   }
-  for (double& a : out.share) a /= all;
+  for (double& a : out.share) a /= out.all;
   return out;
 }
 
@@ -178,6 +178,35 @@ Smoothing section_smoothing(const Mesh2d& cells, const SectionSmoothingOptions& 
     return sum;
   };
   return out;
+}
+
+GaussianPrior section_correlation(const Mesh2d& cells, double along_m, double down_m) {
+  if (!(along_m > 0) || !(down_m > 0)) bad_smoothing("lengths must be above 0");
+  const auto n = static_cast<std::size_t>(cells.parameters());
+  if (n == 0) bad_smoothing("the mesh has no parameters");
+  const Areas areas = areas_of(cells);
+  const std::vector<double>& area = areas.share;  // all is one
+  const double unit = areas.all;
+  std::vector<Entry> entries;
+  for (const SectionTie& t :
+       section_ties(cells, {.along = along_m * along_m / unit, .down = down_m * down_m / unit})) {
+    const auto a = static_cast<std::size_t>(t.a), b = static_cast<std::size_t>(t.b);
+    const double w = t.weight;
+    entries.insert(entries.end(), {{a, a, w}, {b, b, w}, {a, b, -w}, {b, a, -w}});
+  }
+  for (std::size_t k = 0; k < n; ++k) entries.push_back({k, k, area[k]});
+  const SparseMatrix b = sparse(n, n, std::move(entries));
+  std::vector<Entry> square;  // of rows of B, which is symmetric
+  for (std::size_t k = 0; k < n; ++k) {
+    const auto first = static_cast<std::size_t>(b.offsets[k]),
+               last = static_cast<std::size_t>(b.offsets[k + 1]);
+    for (std::size_t i = first; i < last; ++i)
+      for (std::size_t j = first; j < last; ++j)
+        square.push_back({static_cast<std::size_t>(b.columns[i]),
+                          static_cast<std::size_t>(b.columns[j]),
+                          b.values[i] * b.values[j] / area[k]});
+  }
+  return {std::vector<double>(n, 0.0), sparse(n, n, std::move(square))};
 }
 
 }  // namespace tessera::inversion

@@ -20,7 +20,7 @@ struct PriorCalibration {
   Tensor cell_error;  ///< root mean square of x - D(z) of each cell, decades, [shape of sections]
   HeldOut held_out;
   /// How far x - D(z) of neighbours is alike, in cells: the length l of a correlation
-  /// (d / l) K1(d / l), that of a prior of first differences in the plane.
+  /// (d / l) K1(d / l), which section_correlation has.
   double error_length = 1.3;
 };
 /// The length of errors whose means over 4 x 4 cells have such a part of the variance of one cell,
