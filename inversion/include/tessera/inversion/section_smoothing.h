@@ -65,7 +65,7 @@ Smoothing section_smoothing(const Mesh2d& cells, const SectionSmoothingOptions& 
 /// w the square of the length that leads across the edge (P. Whittle 1954,
 /// doi:10.1093/biomet/41.3-4.434). First differences alone have K0, which has no end at 0: the
 /// finer the cells are, the less is left of their mean. Here means are those of d K1(d), within a
-/// tenth on cells of up to 1.7 lengths. with_standard_deviations gives the size.
+/// tenth for lengths of 0.6 cells and more. with_standard_deviations gives the size.
 GaussianPrior section_correlation(const Mesh2d& cells, double along_m, double down_m);
 
 }  // namespace tessera::inversion
