@@ -106,9 +106,6 @@ struct Estimate {
   /// What goes where, a row for each part behind the row of the columns' names; empty: none.
   std::vector<std::vector<std::string>> table;
 };
-/// Memory that the system can still give; 0 where that is unknown.
-std::uint64_t memory_available();
-
 /// What `mesh` has to say about the grid that it has written.
 struct MeshReport {
   /// A row for each axis behind the row of the columns' names.

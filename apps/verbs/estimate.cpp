@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "support/report.h"
 #include "tessera/autodiff/forall.h"
+#include "tessera/data/memory.h"
 #include "tessera/data/sweep.h"
 #include "verbs/verbs.h"
 
 #include <nlohmann/json.hpp>
 
-#include <fstream>
 #include <iomanip>
 #include <iostream>
 
@@ -31,16 +31,6 @@ nlohmann::ordered_json json_of(const std::vector<std::vector<std::string>>& tabl
 
 }  // namespace
 
-std::uint64_t memory_available() {
-  std::ifstream file("/proc/meminfo");
-  for (std::string key, unit; file >> key;) {
-    std::uint64_t kib = 0;
-    if (key == "MemAvailable:") return file >> kib ? kib * 1024 : 0;
-    std::getline(file, unit);
-  }
-  return 0;
-}
-
 data::ExitCode verb_estimate(const CommandLine& line) {
   const Case c = read_case(line.path, line.overrides);
   set_num_threads(thread_count(line.run));
@@ -56,7 +46,7 @@ data::ExitCode verb_estimate(const CommandLine& line) {
                       "a periodic box are");
   std::uint64_t memory = 0;
   for (const auto& [what, bytes] : e.memory_bytes) memory += bytes;
-  const std::uint64_t memory_free = memory_available(), disk_free = disk_available();
+  const std::uint64_t memory_free = data::memory_free(), disk_free = disk_available();
   const bool fits =
       (!memory_free || memory <= memory_free) && (!disk_free || e.disk_bytes <= disk_free);
   if (line.json) {

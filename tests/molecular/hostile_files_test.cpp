@@ -5,6 +5,7 @@
 #include "input_error.h"
 #include "temp_folder.h"
 #include "tessera/autodiff/error.h"
+#include "tessera/data/memory.h"
 #include "tessera/molecular/amber.h"
 #include "tessera/molecular/gromacs.h"
 #include "tessera/molecular/openmm_xml.h"
@@ -94,9 +95,7 @@ TEST(HostileTop, MoleculesAreFoundByNameAtOnce) {
 }
 
 TEST(HostileTop, CountsThatNoMemoryHoldsAreRefused) {
-  const auto machine =
-      static_cast<double>(::sysconf(_SC_PHYS_PAGES)) * static_cast<double>(::sysconf(_SC_PAGESIZE));
-  if (machine > 75e9) GTEST_SKIP() << "this machine holds them";
+  if (tessera::data::memory_limit() > 75'000'000'000) GTEST_SKIP() << "this machine holds them";
   expect_fault(top_fault(water_types + std::string(loose_water) + system_of("SOL 200000000\n")),
                702, 15, 5, "200000000 molecules of 3 atoms take");
 }

@@ -1,30 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 // What a case takes of memory, counted before any of it is taken.
+#include "tessera/data/memory.h"
+
 #include "electromagnetics/waves/case_parts.h"
 #include "tessera/electromagnetics/memory_use.h"
 #include "tessera/electromagnetics/monitors.h"
 
 #include <fmt/format.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <cmath>
-#include <fstream>
 
 namespace tessera::apps::waves {
 namespace {
 
 namespace em = electromagnetics;
-
-/// What the machine has, or as much of it as this program may take.
-double memory_bytes() {
-  double bytes = static_cast<double>(sysconf(_SC_PHYS_PAGES)) *
-                 static_cast<double>(sysconf(_SC_PAGE_SIZE)),
-         limit = 0;
-  if (std::ifstream file("/sys/fs/cgroup/memory.max"); file >> limit && limit > 0)
-    bytes = std::min(bytes, limit);
-  return bytes;
-}
 
 /// Values that a monitor takes of the fields at a time.
 double samples_of(const Case& c, const MonitorOptions& o) {
@@ -114,7 +104,7 @@ double bytes_of_cells(const Case& c) {
 
 void check_fits(double bytes, const std::string& key, const std::string& what,
                 const std::string& hint, const data::Config& config) {
-  const double has = memory_bytes();
+  const double has = static_cast<double>(data::memory_limit());
   if (bytes <= has) return;
   throw data::InputError(config.error(655, key,
                                       fmt::format("{} need {:.3g} GB; this machine has {:.3g} GB",
@@ -130,7 +120,7 @@ void check_cells_fit(const Case& c, const data::Config& config) {
 }
 
 void check_memory(Case& c, const data::Config& config) {
-  const double fields = bytes_of_cells(c), has = memory_bytes();
+  const double fields = bytes_of_cells(c), has = static_cast<double>(data::memory_limit());
   const double steps = sure_steps(c);
   double monitors = 0, passing = 0, largest = 0;
   std::size_t where = 0;

@@ -5,6 +5,7 @@
 #include "inversion/mt2d/section_sizes.h"
 #include "support/app.h"
 #include "tessera/autodiff/error.h"
+#include "tessera/data/memory.h"
 #include "tessera/inversion/goal_mesh_2d.h"
 #include "tessera/inversion/response.h"
 
@@ -209,7 +210,7 @@ std::optional<FineMesh> fine_forward_mesh(const data::Config& config, const Mt2d
   const auto finer = [&](const Parts& p) -> std::optional<inversion::SectionMesh> {
     try {
       inversion::SectionMesh m = forward_mesh(config, o, ground, model, frequency_hz, p);
-      const std::uint64_t takes = 9 * solver_bytes(m.solver, order), has = memory_available();
+      const std::uint64_t takes = 9 * solver_bytes(m.solver, order), has = data::memory_limit();
       if (!o.goal && m.solver.cells() > enough_unasked)
         why_not =
             fmt::format("it takes more than {} cells; give mesh.goal to have them", enough_unasked);

@@ -4,6 +4,7 @@
 #include "inversion/mt2d/section_model.h"
 #include "support/app.h"
 #include "tessera/autodiff/error.h"
+#include "tessera/data/memory.h"
 #include "tessera/inversion/frequencies.h"
 #include "tessera/inversion/mt_transform.h"
 
@@ -158,7 +159,7 @@ InvertProblem meshed(const data::Config& config, const Mt2dOptions& o, Input inp
 void require_memory(const data::Config& config, const InvertProblem& p) {
   const bool can_leave_out =
       takes_jacobian(p.options) && p.options.task == Task::invert && !p.options.prior.file;
-  if (const std::uint64_t has = memory_available(); has > 0 && bytes_of(p) > has)
+  if (const std::uint64_t has = data::memory_limit(); has > 0 && bytes_of(p) > has)
     throw data::InputError(
         data::ExitCode::would_not_fit,
         {config.error(

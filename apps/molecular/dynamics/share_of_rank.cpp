@@ -3,6 +3,7 @@
 
 #include "support/report.h"
 #include "tessera/autodiff/forall.h"
+#include "tessera/data/memory.h"
 #include "tessera/molecular/stage_run.h"
 #include "tessera/parallel/communicator.h"
 
@@ -108,7 +109,7 @@ std::optional<RankShare> share_of_rank(const RunOptions& how, const Case& c) {
   if (how.estimated_ranks == 0 || std::ranges::none_of(c.stages, is_divided)) return {};
   const auto ranks = static_cast<std::uint64_t>(how.estimated_ranks);
   const std::uint64_t each = n * 2000 + std::min(n, 2 * n / ranks) * 3000;
-  if (const std::uint64_t room = memory_available(); room > 0 && ranks * each > room)
+  if (const std::uint64_t room = data::memory_free(); room > 0 && ranks * each > room)
     throw usage_error("--ranks: some steps on " + std::to_string(ranks) +
                           " ranks do not fit in the memory of this machine",
                       "what one of fewer ranks takes is not less");

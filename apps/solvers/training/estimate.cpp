@@ -5,6 +5,7 @@
 #include "support/report.h"
 #include "tessera/autodiff/dryrun.h"
 #include "tessera/autodiff/optimize.h"
+#include "tessera/data/memory.h"
 
 #include <fmt/format.h>
 
@@ -153,7 +154,7 @@ Estimate estimate_training(const Problem& p) {
   std::uint64_t memory = 0;
   for (const auto& [what, bytes] : e.memory_bytes) memory += bytes;
   const double by_roofline = d.seconds * static_cast<double>(parts);
-  const std::uint64_t free = memory_available();
+  const std::uint64_t free = data::memory_free();
   const bool takes_some = (free == 0 || memory < free) && by_roofline < 5;
   const Pace pace = takes_some ? timed(p) : of_steps(p, by_roofline);
   e.seconds = pace.epoch * static_cast<double>(o.epochs);

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "arrays/elements.h"
 
-#include "files/half_of_memory.h"
 #include "tessera/autodiff/ops/shape.h"
 #include "tessera/data/diagnostic.h"
+#include "tessera/data/memory.h"
 #include "tessera/data/nearest_names.h"
 
 #include <algorithm>
@@ -199,7 +199,7 @@ std::string list_of(const std::vector<std::string>& names) {
 }
 
 void check_memory(std::uint64_t bytes, const std::string& file) {
-  if (bytes > half_of_memory())
+  if (bytes > memory_limit() / 2)
     throw InputError(Diagnostic{.number = 403,
                                 .place = {.file = file},
                                 .message = "its arrays take " + std::to_string(bytes) +

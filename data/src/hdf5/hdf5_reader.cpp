@@ -3,10 +3,10 @@
 // a guarded child (hdf5_checked.cpp), whose answer comes back as bytes and is checked again.
 #include "files/byte_stream.h"
 #include "files/guarded_child.h"
-#include "files/half_of_memory.h"
 #include "files/regular_file.h"
 #include "hdf5/hdf5_checked.h"
 #include "tessera/data/diagnostic.h"
+#include "tessera/data/memory.h"
 
 #include <array>
 
@@ -205,7 +205,7 @@ auto guarded(const std::filesystem::path& file, const H5Limits& limits, Work wor
 
 }  // namespace
 
-H5Limits limits_of_results() { return {.max_bytes = half_of_memory()}; }
+H5Limits limits_of_results() { return {.max_bytes = memory_limit() / 2}; }
 
 std::vector<H5Object> list_h5(const std::filesystem::path& file, const H5Limits& limits) {
   return guarded(

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "onnx/program.h"
 
-#include "files/half_of_memory.h"
 #include "tessera/autodiff/error.h"
 #include "tessera/autodiff/ops.h"
 #include "tessera/data/diagnostic.h"
+#include "tessera/data/memory.h"
 
 #include <algorithm>
 #include <set>
@@ -147,7 +147,7 @@ const Tensor& OnnxScope::at(const std::string& name) const {
 }
 
 void OnnxCall::must_fit(double elements) const {
-  if (elements * 8 <= static_cast<double>(half_of_memory())) return;
+  if (elements * 8 <= static_cast<double>(memory_limit() / 2)) return;
   throw InputError(Diagnostic{.number = 403,
                               .place = {.file = file, .byte = node.byte},
                               .message = called(node) + ": a result of " +

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tessera/data/checkpoint.h"
 
-#include "files/half_of_memory.h"
 #include "run/checkpoint_format.h"
 #include "tessera/data/checkpoint_shards.h"
 #include "tessera/data/file_io.h"
+#include "tessera/data/memory.h"
 
 #include <algorithm>
 #include <charconv>
@@ -124,7 +124,7 @@ fs::path write_checkpoint(const fs::path& dir, const Checkpoint& c, int keep) {
 
 Checkpoint read_checkpoint(const fs::path& file) {
   try {
-    return decode_checkpoint(read_file(file, half_of_memory()), file.string());
+    return decode_checkpoint(read_file(file, memory_limit() / 2), file.string());
   } catch (const InputError& e) {
     throw InputError(ExitCode::checkpoint_damaged, e.findings());
   }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
+#include "tessera/data/memory.h"
 #include "tessera/molecular/system.h"
 
 #include <cstdint>
@@ -7,8 +8,8 @@
 
 namespace tessera::molecular {
 
-/// What a process may take: what the machine has, or less where it was told so.
-double memory_bytes();
+/// What a process may take.
+inline double memory_bytes() { return static_cast<double>(data::memory_limit()); }
 
 /// The least that atoms and residues of a System take: of an atom two names and five numbers.
 inline double least_bytes(double atoms, double residues) {
