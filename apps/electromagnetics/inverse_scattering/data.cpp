@@ -48,7 +48,7 @@ Rows from_csv(const std::filesystem::path& path, std::size_t columns) {
 }
 
 Rows from_hdf5(const std::filesystem::path& path, std::size_t sources, std::size_t receivers) {
-  const auto found = data::read_h5(path);
+  const auto found = data::read_h5(path, {}, data::limits_of_results());
   const auto at = [&](const std::string& name) -> const data::H5Array& {
     for (const std::string& full : {name, "/" + name})
       if (const auto it = found.find(full);

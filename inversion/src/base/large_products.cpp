@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "base/large_products.h"
 
-#include "tessera/autodiff/forall.h"
-
-#include <algorithm>
+#include "base/blocks.h"
 
 namespace tessera::inversion {
 
@@ -12,14 +10,10 @@ using Eigen::MatrixXd;
 
 namespace {
 
-/// body(first, count) for blocks of n columns, or rows, which know nothing of one another.
+/// Of products of dense matrices.
 template <class Body>
 void in_blocks(Index n, const Body& body) {
-  constexpr Index width = 128;
-  parallel_chunks((n + width - 1) / width, [&](std::int64_t chunk) {
-    const Index first = chunk * width;
-    body(first, std::min(width, n - first));
-  });
+  in_blocks_of<128>(n, body);
 }
 
 }  // namespace

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "base/sparse_factor.h"
 
+#include "base/blocks.h"
 #include "tessera/autodiff/error.h"
-#include "tessera/autodiff/forall.h"
 
 #include <Eigen/SparseCholesky>
 
@@ -71,39 +71,21 @@ SparseFactor::SparseFactor(const SparseMatrix& matrix, const std::vector<bool>& 
 }
 SparseFactor::~SparseFactor() = default;
 
-namespace {
-
-/// solve(part) of columns first..first + count of what `part_of` gives, side by side: columns know
-/// nothing of one another.
-template <class Solve, class PartOf>
-Eigen::MatrixXd by_columns(Eigen::Index rows, Eigen::Index cols, const PartOf& part_of,
-                           const Solve& solve) {
-  Eigen::MatrixXd out(rows, cols);
-  constexpr Eigen::Index width = 16;
-  parallel_chunks((cols + width - 1) / width, [&](std::int64_t chunk) {
-    const Eigen::Index first = chunk * width, count = std::min(width, cols - first);
-    out.middleCols(first, count) = solve(part_of(first, count));
+Eigen::MatrixXd SparseFactor::solve(const Eigen::MatrixXd& right) const {
+  Eigen::MatrixXd out(right.rows(), right.cols());
+  in_blocks_of<16>(right.cols(), [&](Eigen::Index first, Eigen::Index count) {
+    out.middleCols(first, count) = impl_->solve(right.middleCols(first, count));
   });
   return out;
 }
 
-}  // namespace
-
-Eigen::MatrixXd SparseFactor::solve(const Eigen::MatrixXd& right) const {
-  const auto part = [&](Eigen::Index first, Eigen::Index count) -> Eigen::MatrixXd {
-    return right.middleCols(first, count);
-  };
-  return by_columns(right.rows(), right.cols(), part,
-                    [&](const Eigen::MatrixXd& r) { return impl_->solve(r); });
-}
-
 Eigen::MatrixXd SparseFactor::solve_transposed(
     const Eigen::Ref<const Eigen::MatrixXd>& right) const {
-  const auto part = [&](Eigen::Index first, Eigen::Index count) -> Eigen::MatrixXd {
-    return right.middleRows(first, count).transpose();
-  };
-  return by_columns(right.cols(), right.rows(), part,
-                    [&](const Eigen::MatrixXd& r) { return impl_->solve(r); });
+  Eigen::MatrixXd out(right.cols(), right.rows());
+  in_blocks_of<16>(right.rows(), [&](Eigen::Index first, Eigen::Index count) {
+    out.middleCols(first, count) = impl_->solve(right.middleRows(first, count).transpose());
+  });
+  return out;
 }
 
 Eigen::VectorXd SparseFactor::half_solve(const Eigen::VectorXd& x) const {
