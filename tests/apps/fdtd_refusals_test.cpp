@@ -50,6 +50,18 @@ material = )";
       << part.err;
   write("good.toml", fdtd_case() + sheet_of + "\"pec\"\n");
   EXPECT_EQ(tessera({"check", "good.toml"}).code, 0);
+  // Taken away, a sheet takes nothing; a sheet itself may have a hole.
+  const auto block_without_sheet =
+      changed(changed(sheet_of, "\"union\"", "\"difference\""), "parts = [\"sheet\", \"block\"]",
+              "parts = [\"block\", \"sheet\"]");
+  write("bad.toml", fdtd_case() + block_without_sheet + "\"pec\"\n");
+  const Outcome whole = tessera({"check", "bad.toml"});
+  EXPECT_EQ(whole.code, 5) << whole.err;
+  EXPECT_TRUE(holds(whole.err,
+                    "error E0653: the box has no size along x, and taken away it leaves no hole"))
+      << whole.err;
+  write("good.toml", fdtd_case() + changed(sheet_of, "\"union\"", "\"difference\"") + "\"pec\"\n");
+  EXPECT_EQ(tessera({"check", "good.toml"}).code, 0);
   refused("name = \"behind\"", "name = \"" + std::string(101, 'x') + "\"",
           "E0629: a name has at most 100 letters, this one 101");
   refused("name = \"through\"", "name = \"through\"\nsubtract = \"nowhere\"", "E0660: the run in ");

@@ -175,14 +175,18 @@ bool conducts_perfectly(const CaseOptions& o, const std::string& medium) {
   return named != o.materials.end() && (named->pec || named->surface_impedance);
 }
 
-/// Sheets are of perfect conductors: of any other medium a body without thickness is nowhere, nor
-/// is it as a part of another. `i`: the box, or a body that has it as a part.
-void check_thickness(const CaseOptions& o, std::size_t i, const std::string& medium,
+/// What a body without thickness does for nothing.
+struct IdleSheet {
+  std::string why, way_out;
+};
+
+/// Tells of the boxes without thickness that a body is, or has as parts. `i`: that body.
+void check_thickness(const CaseOptions& o, std::size_t i, const IdleSheet& idle,
                      std::set<std::size_t>& told, Checks& checks) {
   const StructureOptions& s = o.structures[i];
   for (const std::string& part : s.parts)
     for (std::size_t k = 0; k < i; ++k)
-      if (o.structures[k].name == part) check_thickness(o, k, medium, told, checks);
+      if (o.structures[k].name == part) check_thickness(o, k, idle, told, checks);
   if (s.shape != ShapeKind::box && s.shape != ShapeKind::pixels) return;
   for (int a = 0; a < 3; ++a) {
     const auto d = static_cast<std::size_t>(a);
@@ -190,11 +194,31 @@ void check_thickness(const CaseOptions& o, std::size_t i, const std::string& med
     if (extent != 0 || goes_through(o, s, a)) continue;
     if (told.insert(i).second)
       checks.say(653, item((structure_key(o, i) + (s.size ? ".size" : ".high")).c_str(), d),
-                 std::string("the box has no size along ") + "xyz"[a] + ", and a sheet of '" +
-                     medium + "' does nothing: only perfect conductors may be so thin",
-                 "give it a thickness, with cells that resolve it");
+                 std::string("the box has no size along ") + "xyz"[a] + ", and " + idle.why,
+                 idle.way_out);
     return;
   }
+}
+
+/// Sheets are of perfect conductors: of any other medium a body without thickness is nowhere. And
+/// it holds no point, so that nothing is less without it.
+void check_sheets(const CaseOptions& o, std::size_t i, std::set<std::size_t>& told,
+                  Checks& checks) {
+  const StructureOptions& s = o.structures[i];
+  if (s.material && !conducts_perfectly(o, *s.material))
+    check_thickness(
+        o, i,
+        {"a sheet of '" + *s.material + "' does nothing: only perfect conductors may be so thin",
+         "give it a thickness, with cells that resolve it"},
+        told, checks);
+  if (s.shape != ShapeKind::difference) return;
+  for (std::size_t p = 1; p < s.parts.size(); ++p)
+    for (std::size_t k = 0; k < i; ++k)
+      if (o.structures[k].name == s.parts[p])
+        check_thickness(o, k,
+                        {"taken away it leaves no hole: it holds no point",
+                         "give it a thickness; how far a hole reaches beyond a sheet is no matter"},
+                        told, checks);
 }
 
 }  // namespace
@@ -269,8 +293,7 @@ void check_structures(const CaseOptions& o, Checks& checks) {
     check_shape(s, o, at, checks);
     check_pixels(s, at, checks);
     if (s.empty) checks.known(at + ".empty", *s.empty, media, "medium");
-    if (s.material && !conducts_perfectly(o, *s.material))
-      check_thickness(o, i, *s.material, without_thickness, checks);
+    check_sheets(o, i, without_thickness, checks);
     double own = s.parts.empty() ? 1 : 0;
     for (const std::string& part : s.parts) own += bodies[part];
     if (s.repeat) {
