@@ -38,6 +38,26 @@ Sparse with_identity(const SparseMatrix& a, const std::vector<bool>& fixed, std:
   return out;
 }
 
+constexpr int side_by_side = 16;
+/// A row of it lies in one piece, so that an entry of the factor meets all columns at once.
+using SideBySide = Eigen::Matrix<double, Eigen::Dynamic, side_by_side, Eigen::RowMajor>;
+
+/// x <- (L L^T)^-1 x, L by columns, each from its diagonal on.
+void substitute(const Sparse& lower, SideBySide& x) {
+  const int *begin = lower.outerIndexPtr(), *row = lower.innerIndexPtr();
+  const double* l = lower.valuePtr();
+  for (Eigen::Index j = 0; j < x.rows(); ++j) {
+    const Eigen::Matrix<double, 1, side_by_side> xj = x.row(j) / l[begin[j]];
+    x.row(j) = xj;
+    for (int k = begin[j] + 1; k < begin[j + 1]; ++k) x.row(row[k]) -= l[k] * xj;
+  }
+  for (Eigen::Index j = x.rows() - 1; j >= 0; --j) {
+    Eigen::Matrix<double, 1, side_by_side> xj = x.row(j);
+    for (int k = begin[j] + 1; k < begin[j + 1]; ++k) xj -= l[k] * x.row(row[k]);
+    x.row(j) = xj / l[begin[j]];
+  }
+}
+
 }  // namespace
 
 struct SparseFactor::Impl {
@@ -46,9 +66,21 @@ struct SparseFactor::Impl {
   Eigen::SimplicialLLT<Sparse, Eigen::Lower, Eigen::NaturalOrdering<int>> as_it_stands;
   Eigen::SimplicialLLT<Sparse, Eigen::Lower, Eigen::AMDOrdering<int>> in_order;
 
-  Eigen::MatrixXd solve(const Eigen::MatrixXd& right) const {
+  Eigen::VectorXd solve_one(const Eigen::VectorXd& right) const {
     if (band) return as_it_stands.solve(right);
     return in_order.solve(right);
+  }
+  /// At most `side_by_side` columns.
+  Eigen::MatrixXd solve(const Eigen::MatrixXd& right) const {
+    SideBySide x = SideBySide::Zero(right.rows(), side_by_side);
+    if (band) {
+      x.leftCols(right.cols()) = right;
+      substitute(as_it_stands.matrixL().nestedExpression(), x);
+      return x.leftCols(right.cols());
+    }
+    x.leftCols(right.cols()) = in_order.permutationP() * right;
+    substitute(in_order.matrixL().nestedExpression(), x);
+    return in_order.permutationPinv() * x.leftCols(right.cols());
   }
 };
 
@@ -72,8 +104,9 @@ SparseFactor::SparseFactor(const SparseMatrix& matrix, const std::vector<bool>& 
 SparseFactor::~SparseFactor() = default;
 
 Eigen::MatrixXd SparseFactor::solve(const Eigen::MatrixXd& right) const {
+  if (right.cols() == 1) return impl_->solve_one(right.col(0));
   Eigen::MatrixXd out(right.rows(), right.cols());
-  in_blocks_of<16>(right.cols(), [&](Eigen::Index first, Eigen::Index count) {
+  in_blocks_of<side_by_side>(right.cols(), [&](Eigen::Index first, Eigen::Index count) {
     out.middleCols(first, count) = impl_->solve(right.middleCols(first, count));
   });
   return out;
@@ -82,7 +115,7 @@ Eigen::MatrixXd SparseFactor::solve(const Eigen::MatrixXd& right) const {
 Eigen::MatrixXd SparseFactor::solve_transposed(
     const Eigen::Ref<const Eigen::MatrixXd>& right) const {
   Eigen::MatrixXd out(right.cols(), right.rows());
-  in_blocks_of<16>(right.rows(), [&](Eigen::Index first, Eigen::Index count) {
+  in_blocks_of<side_by_side>(right.rows(), [&](Eigen::Index first, Eigen::Index count) {
     out.middleCols(first, count) = impl_->solve(right.middleRows(first, count).transpose());
   });
   return out;
