@@ -91,11 +91,14 @@ NnlsResult nnls(std::span<const double> a, std::span<const double> b, double tol
                     std::to_string(cols));
       set.push_back(static_cast<Index>(j));
     }
+    std::sort(set.begin(), set.end());
+    set.erase(std::unique(set.begin(), set.end()), set.end());
     const VectorXd s = least_squares(mat, rhs, set);
-    std::vector<bool> drop(start.size());
-    for (std::size_t k = 0; k < start.size(); ++k) {
+    if (!s.allFinite()) set.clear();  // dependent columns: from nothing
+    std::vector<bool> drop(set.size());
+    for (std::size_t k = 0; k < set.size(); ++k) {
       drop[k] = !(s[static_cast<Index>(k)] > 0);
-      if (!drop[k]) x[static_cast<Index>(start[k])] = s[static_cast<Index>(k)];
+      if (!drop[k]) x[set[k]] = s[static_cast<Index>(k)];
     }
     remove_where(set, drop);
     solve_feasibly(mat, rhs, set, x);

@@ -88,6 +88,14 @@ TEST(Nnls, EndsWhereThereIsNoSolution) {
     EXPECT_NEAR(r.x[0], 1, 1e-14);
     EXPECT_NEAR(r.x[1] + r.x[2], 1, 1e-14);
   }
+  // A column of zeros, or one that is named twice, in the start: nothing helps along it.
+  for (const std::vector<std::size_t>& start : {std::vector<std::size_t>{1}, {0, 1}, {0, 0}}) {
+    const NnlsResult zero =
+        nnls(std::vector<double>{1, 0, 0, 0}, std::vector<double>{2, 1}, 1e-14, start);
+    EXPECT_TRUE(zero.converged);
+    EXPECT_EQ(zero.x, (std::vector<double>{2, 0}));
+    EXPECT_EQ(zero.residual, (std::vector<double>{0, 1}));
+  }
   // Columns whose squares overflow have none in double precision either.
   const NnlsResult r = nnls(std::vector<double>{1e300, 1e300}, std::vector<double>{1, 1}, 1e-14);
   EXPECT_EQ(r.x[0], 0);
