@@ -136,6 +136,58 @@ TEST_F(Mt2dRelief, ASectionOfAMarineRunHasItsWater) {
   EXPECT_TRUE(holds(refusal(again, 4), "all of the section is water"));
 }
 
+// Elevations count from any datum: a lake in the mountains, and a sea that begins below elevation 0,
+// have the responses of the same water at 0.
+TEST_F(Mt2dRelief, WaterOfATableEndsWhereItsCellsEnd) {
+  // 10 ohm m beside 100 below a floor 1000 m deep; all of it this much lower, the water's top too.
+  const auto marine = [&](double lower, double top, double right_top) {
+    std::string table =
+        "cell,y0_m,z0_m,y1_m,z1_m,y2_m,z2_m,y3_m,z3_m,parameter,resistivity_ohm_m\n";
+    int cell = 0;
+    for (const auto& [left, right] : {std::pair{-20e3, -5e3}, {-5e3, 0.0}, {0.0, 5e3}, {5e3, 20e3}})
+      for (const auto& [from, to, parameter] : {std::tuple{left < 0 ? top : right_top, 1e3, -1},
+                                                {1e3, 3e3, left < 0 ? 0 : 1},
+                                                {3e3, 20e3, left < 0 ? 0 : 1}})
+        table += fmt::format("{0},{1},{3},{2},{3},{2},{4},{1},{4},{5},{6}\n", ++cell, left, right,
+                             from + lower, to + lower, parameter,
+                             parameter < 0    ? 0.3
+                             : parameter == 0 ? 10.0
+                                              : 100.0);
+    write("marine.csv", table);
+  };
+  const std::string again =
+      "app = \"inversion.mt2d\"\ntask = \"forward\"\nnoise.impedance = 0\n"
+      "output.pictures = false\nmesh.goal = \"100 %\"\nstations.at = [\"-1500 m\"]\n"
+      "section.file = \"marine.csv\"\nfrequencies.at = [\"0.01 Hz\"]\n";
+  const auto values = [&](double lower, double top) {
+    marine(lower, top, top);
+    write("again.toml", again);
+    const Outcome o = tessera({"run", "again.toml", "--output", "M", "--force"});
+    EXPECT_EQ(o.code, 0) << o.err;
+    EXPECT_TRUE(holds(o.err, fmt::format("up to elevation {:.6g} m", 0.0 - lower - top))) << o.err;
+    const auto survey = tessera::inversion::read_survey(here() / "M/data.csv");
+    EXPECT_NEAR(survey.stations[0].elevation_m.value_or(NAN), -1000 - lower, 1e-6);
+    return survey.data.value;
+  };
+  const std::vector<double> at_datum = values(0, 0);
+  ASSERT_EQ(at_datum.size(), 4u);
+  for (const double lower : {-1400.0, -400.0, 300.0}) {
+    const std::vector<double> moved = values(lower, 0);
+    ASSERT_EQ(moved.size(), 4u);
+    // Decades and degrees: the mesh is the same but for rounding of z.
+    for (std::size_t i = 0; i < 4; ++i) EXPECT_NEAR(moved[i], at_datum[i], 1e-6) << lower;
+  }
+  // 400 m less of the water conduct less of what the contact draws.
+  const std::vector<double> thinner = values(0, 400);
+  double change = 0;
+  for (std::size_t i = 0; i < 4; ++i)
+    change = std::max(change, std::abs(thinner[i] - at_datum[i]));
+  EXPECT_GT(change, 1e-3);
+  marine(0, 0, 400);
+  const std::string refused = refusal(again, 4);
+  EXPECT_TRUE(holds(refused, "E0690") && holds(refused, "water has one level surface")) << refused;
+}
+
 // A level tear is as deep below a crest, and below a valley that is deeper than it, as anywhere:
 // with all of the weight on smoothness the section has one resistivity above it and one below.
 TEST_F(Mt2dRelief, TearsFollowTheGroundBetweenTheirPoints) {
