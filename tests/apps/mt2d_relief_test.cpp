@@ -12,10 +12,14 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <initializer_list>
 #include <map>
+#include <optional>
+#include <string>
 #include <tuple>
+#include <vector>
 
 using namespace tessera::testing;
 
@@ -186,6 +190,53 @@ TEST_F(Mt2dRelief, WaterOfATableEndsWhereItsCellsEnd) {
   marine(0, 0, 400);
   const std::string refused = refusal(again, 4);
   EXPECT_TRUE(holds(refused, "E0690") && holds(refused, "water has one level surface")) << refused;
+}
+
+// Beside a table of cells and below it the outermost cells go on, the same on either side, whichever
+// boxes around slanting cells overlap there.
+TEST_F(Mt2dRelief, OutermostCellsGoOnBesideATable) {
+  // Region 0 above an interface that falls to the left, with 1 at its thin end; 2 and 3 below.
+  const std::vector<std::vector<std::array<double, 2>>> triangles{
+      {{-10e3, 0}, {10e3, 0}, {-10e3, 8e3}},
+      {{10e3, 0}, {10e3, 1e3}, {-10e3, 8e3}},
+      {{-10e3, 8e3}, {10e3, 1e3}, {10e3, 30e3}},
+      {{-10e3, 8e3}, {10e3, 30e3}, {-10e3, 30e3}}};
+  const std::array<double, 4> ohm_m{10, 20, 1000, 500};
+  for (const double side : {1.0, -1.0}) {
+    std::string table = "cell,y0_m,z0_m,y1_m,z1_m,y2_m,z2_m,resistivity_ohm_m\n";
+    for (std::size_t k = 0; k < 4; ++k) {
+      table += fmt::format("{}", k);
+      for (const auto& [y, z] : triangles[k]) table += fmt::format(",{},{}", side * y, z);
+      table += fmt::format(",{}\n", ohm_m[k]);
+    }
+    write("slanting.csv", table);
+    write("slanting.toml",
+          "app = \"inversion.mt2d\"\ntask = \"forward\"\nnoise.impedance = 0\n"
+          "output.pictures = false\nmesh = {goal = \"100 %\", order = 1}\n"
+          "stations.at = [\"-8 km\", \"8 km\"]\nsection.file = \"slanting.csv\"\n"
+          "frequencies.at = [\"1 Hz\"]\n");
+    const Outcome o = tessera({"run", "slanting.toml", "--output", "S", "--force"});
+    ASSERT_EQ(o.code, 0) << o.err;
+    const auto cells = csv_table(read("S/model.csv"));
+    std::array<std::size_t, 4> seen{};
+    for (std::size_t c = 0; c < cells.at("cell").size(); ++c) {
+      double y = 0, z = 0;
+      for (const char* k : {"0", "1", "2", "3"}) {
+        y += side * cells.at(fmt::format("y{}_m", k))[c] / 4;
+        z += cells.at(fmt::format("z{}_m", k))[c] / 4;
+      }
+      std::optional<std::size_t> due;
+      if (y > 10e3 && z < 29.9e3) due = z < 999 ? 1u : 2u;
+      if (y < -10e3 && z < 29.9e3) due = z < 7999 ? 0u : 3u;
+      if (std::abs(y) < 9.9e3 && z > 30e3) due = 3u;
+      if (!due || (y > 10e3 && std::abs(z - 1e3) < 1) || (y < -10e3 && std::abs(z - 8e3) < 1))
+        continue;
+      ++seen[*due];
+      EXPECT_NEAR(cells.at("resistivity_ohm_m")[c], ohm_m[*due], 1e-6)
+          << side << ": y = " << y << " m, z = " << z << " m";
+    }
+    for (const std::size_t n : seen) EXPECT_GT(n, 0u);
+  }
 }
 
 // A level tear is as deep below a crest, and below a valley that is deeper than it, as anywhere:
