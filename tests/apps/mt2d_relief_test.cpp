@@ -140,8 +140,8 @@ TEST_F(Mt2dRelief, ASectionOfAMarineRunHasItsWater) {
   EXPECT_TRUE(holds(refusal(again, 4), "all of the section is water"));
 }
 
-// Elevations count from any datum: a lake in the mountains, and a sea that begins below elevation 0,
-// have the responses of the same water at 0.
+// Elevations count from any datum: a lake in the mountains, and a sea that begins below elevation
+// 0, have the responses of the same water at 0.
 TEST_F(Mt2dRelief, WaterOfATableEndsWhereItsCellsEnd) {
   // 10 ohm m beside 100 below a floor 1000 m deep; all of it this much lower, the water's top too.
   const auto marine = [&](double lower, double top, double right_top) {
@@ -184,16 +184,15 @@ TEST_F(Mt2dRelief, WaterOfATableEndsWhereItsCellsEnd) {
   // 400 m less of the water conduct less of what the contact draws.
   const std::vector<double> thinner = values(0, 400);
   double change = 0;
-  for (std::size_t i = 0; i < 4; ++i)
-    change = std::max(change, std::abs(thinner[i] - at_datum[i]));
+  for (std::size_t i = 0; i < 4; ++i) change = std::max(change, std::abs(thinner[i] - at_datum[i]));
   EXPECT_GT(change, 1e-3);
   marine(0, 0, 400);
   const std::string refused = refusal(again, 4);
   EXPECT_TRUE(holds(refused, "E0690") && holds(refused, "water has one level surface")) << refused;
 }
 
-// Beside a table of cells and below it the outermost cells go on, the same on either side, whichever
-// boxes around slanting cells overlap there.
+// Beside a table of cells and below it the outermost cells go on, the same on either side,
+// whichever boxes around slanting cells overlap there.
 TEST_F(Mt2dRelief, OutermostCellsGoOnBesideATable) {
   // Region 0 above an interface that falls to the left, with 1 at its thin end; 2 and 3 below.
   const std::vector<std::vector<std::array<double, 2>>> triangles{

@@ -56,7 +56,8 @@ TEST(Outline2d, PolyFilesAreRead) {
     testing::expect_refused([](const std::string& t) { read_poly(t); }, text, from, to, word);
   };
   refused(kBox, "7 6 3 1", "7 6 9 1", ".poly:16:5: error E0365: this segment's end is no point");
-  refused(kBox, "7 6 3 1", "7 6 6 1", ".poly:16:5: error E0365: this segment has no length: it ends");
+  refused(kBox, "7 6 3 1", "7 6 6 1",
+          ".poly:16:5: error E0365: this segment has no length: it ends");
   refused(kBox, "5 0 3\n", "5 4 3\n",
           ".poly:13:5: error E0365: this segment has no length: points 4 and 5 are one place");
   refused(kBox, "4 4 3", "4 4 x", ".poly:6:5: error E0303");
