@@ -13,7 +13,8 @@ volatile sig_atomic_t g_own_sigterms = 0, g_sigterms_of_the_library = 0;
 class CountedSigterm {
  public:
   CountedSigterm() {
-    g_own_sigterms = g_sigterms_of_the_library = 0;
+    g_own_sigterms = 0;
+    g_sigterms_of_the_library = 0;
     struct sigaction action {};
     action.sa_handler = [](int) { g_own_sigterms = g_own_sigterms + 1; };
     action.sa_flags = SA_RESTART;

@@ -163,11 +163,11 @@ SectionModel of_cells(const std::filesystem::path& file, bool on_rim) {
   if (out.water) {
     out.water->ohm_m = water_area / water_conductance;
     out.water->surface = water.top;
-    if (const auto y = off_level(water))
+    if (const auto lower = off_level(water))
       throw refuse(
           fmt::format("cells that are no parameter, its water, end upwards at z = {:.6g} m, and "
                       "lower at y = {:.6g} m: water has one level surface",
-                      water.top, *y));
+                      water.top, *lower));
   }
   double jump = 0;
   out.rim = upper_rim(*cells, jump);
