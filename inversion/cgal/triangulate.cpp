@@ -108,7 +108,13 @@ OutlineTriangles triangulate(const Outline2d& o, const OutlineMeshOptions& optio
   Triangulation t;
   std::vector<Triangulation::Vertex_handle> at;
   for (std::size_t k = 0; k < o.y.size(); ++k) at.push_back(t.insert({o.y[k], o.z[k]}));
+  if (t.dimension() < 2)
+    throw Error("[triangles_of] all points of the outline lie on one line: they bound nothing");
   for (std::size_t k = 0; k < o.segments.size(); ++k) {
+    if (at[o.segments[k][0]] == at[o.segments[k][1]])
+      throw Error(
+          fmt::format("[triangles_of] segment {} has no length: both ends are at (y, z) = {}",
+                      k + 1, place(point_of(o, o.segments[k][0]))));
     try {
       t.insert_constraint(at[o.segments[k][0]], at[o.segments[k][1]]);
     } catch (const Triangulation::Intersection_of_constraints_exception&) {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tessera/autodiff/error.h"
+#include "tessera/autodiff/own_signals.h"
 #include "tessera/parallel/pieces.h"
 
 #include <metis.h>
@@ -52,10 +53,11 @@ std::vector<int> cut_graph(const Graph& g, int pieces, std::span<const std::int3
   idx_t least = std::numeric_limits<idx_t>::max();
   for (const auto cutter : {METIS_PartGraphKway, METIS_PartGraphRecursive}) {
     if (cutter == METIS_PartGraphRecursive && pieces > few) continue;
-    const int code =
-        cutter(&nodes, &constraints, first.data(), next.data(),
-               weights.empty() ? nullptr : weight.data(), nullptr, nullptr, &parts,
-               shares.empty() ? nullptr : share.data(), nullptr, options, &cut, out.data());
+    const int code = with_own_signals(METIS_ERROR, [&] {
+      return cutter(&nodes, &constraints, first.data(), next.data(),
+                    weights.empty() ? nullptr : weight.data(), nullptr, nullptr, &parts,
+                    shares.empty() ? nullptr : share.data(), nullptr, options, &cut, out.data());
+    });
     if (code == METIS_ERROR_MEMORY) throw std::bad_alloc();
     if (code != METIS_OK) refuse("METIS refuses the graph (code " + std::to_string(code) + ")");
     if (cut >= least) continue;

@@ -155,6 +155,32 @@ void make_sampling(const fs::path& folder, const std::string& more) {
       << more;
 }
 
+// A run goes on with the files that it began with, and with no others.
+TEST_F(Mt2d, AChangedGroundOrPriorIsRefusedAtResume) {
+  const std::string level = "distance_m,elevation_m\n-20000,0\n20000,0\n";
+  write("ground.csv", level);
+  make_case(std::string("[ground]\nshape = \"file\"\nfile = \"ground.csv\"\n[mesh]\ngrowth = 1.5\n"
+                        "cell_width = \"1 km\"\n[inversion]\ntarget_rms = 0.1\n") +
+            with_prior);
+  const fs::path prior = here() / "prior.safetensors";
+  write_prior(prior, true);
+  const Outcome o = tessera({"run", "case.toml", "--output", "RUN", "--max-time", "1 ns"});
+  ASSERT_EQ(o.code, 75) << o.err;
+  const auto expect_refused = [&](const char* file) {
+    EXPECT_TRUE(holds(read("RUN/manifest.json"), file));
+    const Outcome again = tessera({"resume", "RUN"});
+    EXPECT_EQ(again.code, 4) << again.err;
+    EXPECT_TRUE(holds(again.err, std::string(file) + ": error E0418: has changed")) << again.err;
+  };
+  write("ground.csv", level + "30000,-500\n");
+  expect_refused("ground.csv");
+  write("ground.csv", level);
+  write_prior(prior, true, 5);
+  expect_refused("prior.safetensors");
+  write_prior(prior, true);
+  EXPECT_EQ(tessera({"resume", "RUN", "--max-time", "1 ns"}).code, 75);
+}
+
 TEST_F(Mt2d, KeysOfSmoothSectionsDoNothingInSampling) {
   make_soundings();
   make_sampling(here(),

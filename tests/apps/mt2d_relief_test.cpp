@@ -12,10 +12,14 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <initializer_list>
 #include <map>
+#include <optional>
+#include <string>
 #include <tuple>
+#include <vector>
 
 using namespace tessera::testing;
 
@@ -134,6 +138,104 @@ TEST_F(Mt2dRelief, ASectionOfAMarineRunHasItsWater) {
   }
   write("marine.csv", table.substr(0, table.find("\n2,") + 1));
   EXPECT_TRUE(holds(refusal(again, 4), "all of the section is water"));
+}
+
+// Elevations count from any datum: a lake in the mountains, and a sea that begins below elevation
+// 0, have the responses of the same water at 0.
+TEST_F(Mt2dRelief, WaterOfATableEndsWhereItsCellsEnd) {
+  // 10 ohm m beside 100 below a floor 1000 m deep; all of it this much lower, the water's top too.
+  const auto marine = [&](double lower, double top, double right_top) {
+    std::string table =
+        "cell,y0_m,z0_m,y1_m,z1_m,y2_m,z2_m,y3_m,z3_m,parameter,resistivity_ohm_m\n";
+    int cell = 0;
+    for (const auto& [left, right] : {std::pair{-20e3, -5e3}, {-5e3, 0.0}, {0.0, 5e3}, {5e3, 20e3}})
+      for (const auto& [from, to, parameter] : {std::tuple{left < 0 ? top : right_top, 1e3, -1},
+                                                {1e3, 3e3, left < 0 ? 0 : 1},
+                                                {3e3, 20e3, left < 0 ? 0 : 1}})
+        table += fmt::format("{0},{1},{3},{2},{3},{2},{4},{1},{4},{5},{6}\n", ++cell, left, right,
+                             from + lower, to + lower, parameter,
+                             parameter < 0    ? 0.3
+                             : parameter == 0 ? 10.0
+                                              : 100.0);
+    write("marine.csv", table);
+  };
+  const std::string again =
+      "app = \"inversion.mt2d\"\ntask = \"forward\"\nnoise.impedance = 0\n"
+      "output.pictures = false\nmesh.goal = \"100 %\"\nstations.at = [\"-1500 m\"]\n"
+      "section.file = \"marine.csv\"\nfrequencies.at = [\"0.01 Hz\"]\n";
+  const auto values = [&](double lower, double top) {
+    marine(lower, top, top);
+    write("again.toml", again);
+    const Outcome o = tessera({"run", "again.toml", "--output", "M", "--force"});
+    EXPECT_EQ(o.code, 0) << o.err;
+    EXPECT_TRUE(holds(o.err, fmt::format("up to elevation {:.6g} m", 0.0 - lower - top))) << o.err;
+    const auto survey = tessera::inversion::read_survey(here() / "M/data.csv");
+    EXPECT_NEAR(survey.stations[0].elevation_m.value_or(NAN), -1000 - lower, 1e-6);
+    return survey.data.value;
+  };
+  const std::vector<double> at_datum = values(0, 0);
+  ASSERT_EQ(at_datum.size(), 4u);
+  for (const double lower : {-1400.0, -400.0, 300.0}) {
+    const std::vector<double> moved = values(lower, 0);
+    ASSERT_EQ(moved.size(), 4u);
+    // Decades and degrees: the mesh is the same but for rounding of z.
+    for (std::size_t i = 0; i < 4; ++i) EXPECT_NEAR(moved[i], at_datum[i], 1e-6) << lower;
+  }
+  // 400 m less of the water conduct less of what the contact draws.
+  const std::vector<double> thinner = values(0, 400);
+  double change = 0;
+  for (std::size_t i = 0; i < 4; ++i) change = std::max(change, std::abs(thinner[i] - at_datum[i]));
+  EXPECT_GT(change, 1e-3);
+  marine(0, 0, 400);
+  const std::string refused = refusal(again, 4);
+  EXPECT_TRUE(holds(refused, "E0690") && holds(refused, "water has one level surface")) << refused;
+}
+
+// Beside a table of cells and below it the outermost cells go on, the same on either side,
+// whichever boxes around slanting cells overlap there.
+TEST_F(Mt2dRelief, OutermostCellsGoOnBesideATable) {
+  // Region 0 above an interface that falls to the left, with 1 at its thin end; 2 and 3 below.
+  const std::vector<std::vector<std::array<double, 2>>> triangles{
+      {{-10e3, 0}, {10e3, 0}, {-10e3, 8e3}},
+      {{10e3, 0}, {10e3, 1e3}, {-10e3, 8e3}},
+      {{-10e3, 8e3}, {10e3, 1e3}, {10e3, 30e3}},
+      {{-10e3, 8e3}, {10e3, 30e3}, {-10e3, 30e3}}};
+  const std::array<double, 4> ohm_m{10, 20, 1000, 500};
+  for (const double side : {1.0, -1.0}) {
+    std::string table = "cell,y0_m,z0_m,y1_m,z1_m,y2_m,z2_m,resistivity_ohm_m\n";
+    for (std::size_t k = 0; k < 4; ++k) {
+      table += fmt::format("{}", k);
+      for (const auto& [y, z] : triangles[k]) table += fmt::format(",{},{}", side * y, z);
+      table += fmt::format(",{}\n", ohm_m[k]);
+    }
+    write("slanting.csv", table);
+    write("slanting.toml",
+          "app = \"inversion.mt2d\"\ntask = \"forward\"\nnoise.impedance = 0\n"
+          "output.pictures = false\nmesh = {goal = \"100 %\", order = 1}\n"
+          "stations.at = [\"-8 km\", \"8 km\"]\nsection.file = \"slanting.csv\"\n"
+          "frequencies.at = [\"1 Hz\"]\n");
+    const Outcome o = tessera({"run", "slanting.toml", "--output", "S", "--force"});
+    ASSERT_EQ(o.code, 0) << o.err;
+    const auto cells = csv_table(read("S/model.csv"));
+    std::array<std::size_t, 4> seen{};
+    for (std::size_t c = 0; c < cells.at("cell").size(); ++c) {
+      double y = 0, z = 0;
+      for (const char* k : {"0", "1", "2", "3"}) {
+        y += side * cells.at(fmt::format("y{}_m", k))[c] / 4;
+        z += cells.at(fmt::format("z{}_m", k))[c] / 4;
+      }
+      std::optional<std::size_t> due;
+      if (y > 10e3 && z < 29.9e3) due = z < 999 ? 1u : 2u;
+      if (y < -10e3 && z < 29.9e3) due = z < 7999 ? 0u : 3u;
+      if (std::abs(y) < 9.9e3 && z > 30e3) due = 3u;
+      if (!due || (y > 10e3 && std::abs(z - 1e3) < 1) || (y < -10e3 && std::abs(z - 8e3) < 1))
+        continue;
+      ++seen[*due];
+      EXPECT_NEAR(cells.at("resistivity_ohm_m")[c], ohm_m[*due], 1e-6)
+          << side << ": y = " << y << " m, z = " << z << " m";
+    }
+    for (const std::size_t n : seen) EXPECT_GT(n, 0u);
+  }
 }
 
 // A level tear is as deep below a crest, and below a valley that is deeper than it, as anywhere:

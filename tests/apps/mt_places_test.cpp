@@ -232,6 +232,25 @@ TEST_F(Mt2d, ImportedCasesTakeErrorsAndTiltsOfTheirFiles) {
   EXPECT_TRUE(holds(data, "sea_resistivity") && !holds(data, "tilted")) << data;
 }
 
+// z of a list is that of its stations, whether or not they have positions on the globe, too.
+TEST_F(Mt2d, AListOfASeaFloorIsOfOneOnTheGlobeToo) {
+  for (const bool globe : {false, true})
+    for (const auto& [depth, key] : {std::pair{1500, "\n[ground] "}, {10, "\n# [ground] "}}) {
+      std::string list =
+          "> Off_Diagonal_Impedance\n> exp(+i\\omega t)\n> [mV/km]/[nT]\n> 0\n> 10 20\n> 1 3\n";
+      for (int k = -1; k <= 1; ++k)  // 2 km apart to the east
+        for (const auto& [name, size] : {std::pair{"ZXY", 1}, {"ZYX", -1}})
+          list += fmt::format("1 s{} {} {} 0 {} {} {} {} {} 0.05\n", k + 1, globe ? 10 : 0,
+                              globe ? 20 + 0.01825 * k : 0, 2000 * k, depth, name, size, size);
+      write("floor.dat", list);
+      const Outcome o = tessera({"import", "floor.dat", "--output", "floor.toml", "--force"});
+      ASSERT_EQ(o.code, 0) << o.err;
+      EXPECT_TRUE(holds(o.err, "all stations lie below z = 0")) << o.err;
+      EXPECT_TRUE(holds(read("floor.toml"), key)) << globe << read("floor.toml");
+      EXPECT_EQ(holds(read("floor.toml"), "strike = "), globe) << read("floor.toml");
+    }
+}
+
 // Data without an error are none where there is no floor: how many of which response is told, and
 // an imported case has a floor for them.
 TEST_F(Mt2d, ResponsesWithoutErrorsAreToldAndKeepAFloor) {

@@ -56,6 +56,10 @@ TEST(Outline2d, PolyFilesAreRead) {
     testing::expect_refused([](const std::string& t) { read_poly(t); }, text, from, to, word);
   };
   refused(kBox, "7 6 3 1", "7 6 9 1", ".poly:16:5: error E0365: this segment's end is no point");
+  refused(kBox, "7 6 3 1", "7 6 6 1",
+          ".poly:16:5: error E0365: this segment has no length: it ends");
+  refused(kBox, "5 0 3\n", "5 4 3\n",
+          ".poly:13:5: error E0365: this segment has no length: points 4 and 5 are one place");
   refused(kBox, "4 4 3", "4 4 x", ".poly:6:5: error E0303");
   refused(kBox, "4 4 3", "3 4 3", "comes twice");
   refused(kBox, "4 4 3", "1e300 4 3", "a point's number is a whole number");
@@ -102,6 +106,34 @@ TEST(Outline2d, SegmentsThatCrossAreToldWithTheirPlace) {
   }
   o.z[6] = 0;  // on it: they meet in a point
   EXPECT_GT(triangles_of(o, media).cells(), 3);
+}
+
+TEST(Outline2d, WhatBoundsNothingIsRefused) {
+  std::string why_not;
+  if (!outlines_available(&why_not)) GTEST_SKIP() << why_not;
+  const std::vector<Medium2d> media{air(), {.parameter = 0}};
+  const auto expect_said = [&](const Outline2d& o, const char* words) {
+    try {
+      (void)triangles_of(o, media);
+      ADD_FAILURE() << words;
+    } catch (const Error& e) {
+      EXPECT_NE(std::string(e.what()).find(words), std::string::npos) << e.what();
+    }
+  };
+  Outline2d o = read_poly(kBox);
+  o.segments.push_back({4, 4});
+  expect_said(o, "segment 8 has no length: both ends are at (y, z) = (0, 3)");
+  o = read_poly(kBox);
+  o.y.push_back(0), o.z.push_back(3);
+  EXPECT_GT(triangles_of(o, media).cells(), 3);  // a point that comes twice is one
+  o.segments.push_back({4, 6});
+  expect_said(o, "segment 8 has no length: both ends are at (y, z) = (0, 3)");
+  o = read_poly(kBox);
+  o.z.assign(6, 0);
+  for (std::size_t k = 0; k < 6; ++k) o.y[k] = static_cast<double>(k);
+  expect_said(o, "all points of the outline lie on one line");
+  o.y.assign(6, 0);
+  expect_said(o, "all points of the outline lie on one line");
 }
 
 const char* const kResistivity = R"(Format: mare2dem_1.1   ! input

@@ -8,6 +8,7 @@
 #include "tessera/parallel/exchange_plan.h"
 
 #include <gtest/gtest.h>
+#include <signal.h>
 
 #include <algorithm>
 #include <cmath>
@@ -123,6 +124,20 @@ TEST(Pieces, AreAsLargeAsTheirShares) {
   }
   // Two halves of a cube: no cut is smaller than a face of it, two triangles a cell.
   EXPECT_LE(quality_of(g, cut_graph(g, 2), 2).edges, 1.3 * 2 * n * n);
+}
+
+// METIS takes SIGTERM for itself while it works.
+TEST(Pieces, SigtermIsAnsweredAfterACutAsBefore) {
+  struct sigaction before {
+  }, own{}, now{};
+  own.sa_handler = [](int) {};
+  own.sa_flags = SA_RESTART;
+  ::sigaction(SIGTERM, &own, &before);
+  const auto piece = cut_graph(dual_graph(tetrahedra(3), 4), 4);
+  ::sigaction(SIGTERM, &before, &now);
+  EXPECT_EQ(piece.size(), 162U);
+  EXPECT_EQ(now.sa_handler, own.sa_handler);
+  EXPECT_EQ(now.sa_flags & (SA_RESTART | static_cast<int>(SA_RESETHAND)), SA_RESTART);
 }
 
 TEST(Pieces, WeightsCount) {

@@ -275,6 +275,11 @@ PreparedCase prepare(const AppContext& context) {
   const Mt2dOptions o = read_options(config);
   if (o.task == Task::forward) return prepare_forward(config, o);
   const auto input = std::make_shared<const Input>(read_input(config, o));
+  // Those of stations are listed with them; ground and prior are read where a mesh is made.
+  for (const auto* file : {&o.ground_file, &o.prior.file})
+    if (*file) data::open_input(**file);
+  std::vector<data::InputFile> inputs = survey::files_of(*input);
+  for (data::InputFile& file : data::inputs_read()) inputs.push_back(std::move(file));
   const auto problem = [&config, o, input, keep_going = context.options.keep_going] {
     survey::require_stations(config, keep_going, *input);
     InvertProblem p = meshed(config, o, *input);
@@ -282,7 +287,7 @@ PreparedCase prepare(const AppContext& context) {
     check_prior(config, p);
     return p;
   };
-  return {.inputs = survey::files_of(*input),
+  return {.inputs = std::move(inputs),
           .check = [&config, o, input] { return check_invert(config, o, *input); },
           .estimate =
               [problem, sample = o.task == Task::sample] {

@@ -6,6 +6,23 @@
 #include <algorithm>
 
 namespace tessera::apps::mt2d {
+namespace {
+
+/// From a place to the nearest of a polygon's sides.
+double away_from_sides(const std::vector<Place>& polygon, double y, double z) {
+  double out = HUGE_VAL;
+  for (std::size_t i = 0, j = polygon.size() - 1; i < polygon.size(); j = i++) {
+    const Place &a = polygon[j], &b = polygon[i];
+    const double dy = b[0] - a[0], dz = b[1] - a[1], squared = dy * dy + dz * dz,
+                 share = squared > 0
+                             ? std::clamp(((y - a[0]) * dy + (z - a[1]) * dz) / squared, 0.0, 1.0)
+                             : 0;
+    out = std::min(out, std::hypot(y - a[0] - share * dy, z - a[1] - share * dz));
+  }
+  return out;
+}
+
+}  // namespace
 
 void CellTable::add(std::vector<Place> corners) {
   Place from{HUGE_VAL, HUGE_VAL}, to{-HUGE_VAL, -HUGE_VAL};
@@ -56,10 +73,9 @@ std::size_t CellTable::nearest(double u, double v) const {
   std::size_t out = 0;
   double least = HUGE_VAL;
   for (std::size_t k = 0; k < cell.size(); ++k)
-    if (const double away = std::hypot(std::max({low[k][0] - u, u - high[k][0], 0.0}),
-                                       std::max({low[k][1] - v, v - high[k][1], 0.0}));
-        away < least)
-      least = away, out = k;
+    if (std::hypot(std::max({low[k][0] - u, u - high[k][0], 0.0}),
+                   std::max({low[k][1] - v, v - high[k][1], 0.0})) < least)
+      if (const double away = away_from_sides(cell[k], u, v); away < least) least = away, out = k;
   return out;
 }
 

@@ -18,7 +18,7 @@ struct CellTable {
   /// Behind the last: before `at` is asked.
   void sort();
   /// The number of the first cell that holds a place; where none does, as between a ground and
-  /// another, or beside all, of the nearest.
+  /// another, or beside all, of that whose sides are nearest.
   std::size_t at(double y, double z) const;
   /// Where cells begin and end below a place of the line, ascending.
   std::vector<double> depths_at(double y) const;

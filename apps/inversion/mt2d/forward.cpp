@@ -122,12 +122,14 @@ ForwardProblem forward_problem(const data::Config& config, const Mt2dOptions& o)
   p.model = section_model(config, o);
   require_stations_in(config, o, p.model, y);
   p.ground = ground_for(o, p.model, y);
+  if (p.model.water) p.ground.surface = p.model.water->surface;
   if (p.model.water && !o.sea_resistivity) {
     const SectionModel::Water& water = *p.model.water;
     p.options.sea_resistivity = water.ohm_m;
     p.ground.remarks.push_back(fmt::format(
-        "cells of {} that are no parameter are taken as water of {:g} ohm m above the sea floor{}",
-        o.section_file->filename().string(), water.ohm_m,
+        "cells of {} that are no parameter are taken as water of {:g} ohm m above the sea floor, "
+        "up to elevation {:.6g} m{}",
+        o.section_file->filename().string(), water.ohm_m, 0.0 - water.surface,
         water.greatest > water.least * (1 + 1e-6)
             ? fmt::format(", the mean conductivity of theirs of {:g} to {:g} ohm m", water.least,
                           water.greatest)

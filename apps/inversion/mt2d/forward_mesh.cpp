@@ -64,14 +64,15 @@ Heights heights_between(const inversion::Ground2d& line, double left, double rig
 /// How a mesh that is flat comes to lie below the ground: rows down to `reach` as deep below it as
 /// they were below 0, whatever the ground does; under them `padding` that levels the base.
 struct Bending {
-  double sea = 0;  ///< thickness of the water where the mesh is flat
+  double sea = 0;      ///< thickness of the water where the mesh is flat
+  double surface = 0;  ///< z of the water's
   double reach = 0, padding = 0;
   Heights ground;
 
   std::vector<inversion::Level2d> levels(const std::function<double(double)>& line) const {
-    const double sky = (sea > 0 ? 0 : ground.highest) - reach;
+    const double sky = (sea > 0 ? surface : ground.highest) - reach;
     std::vector<inversion::Level2d> out{{-sea - reach, [=](double) { return sky; }}};
-    if (sea > 0) out.push_back({-sea, [](double) { return 0.0; }});
+    if (sea > 0) out.push_back({-sea, [z = surface](double) { return z; }});
     out.push_back({0, line});
     if (padding > 0) out.push_back({reach, [line, d = reach](double y) { return line(y) + d; }});
     const double base = ground.lowest + reach + padding;
@@ -93,7 +94,8 @@ inversion::SectionMesh forward_mesh(const data::Config& config, const Mt2dOption
   const double first = size_by(sizes.down, 0, rate_down), reach = sizes.reach;
   double sea = 0;  // thickness of the water where the mesh is flat
   if (o.sea_resistivity)
-    for (const double z : ground.stations.z) sea += z / static_cast<double>(at.size());
+    for (const double z : ground.stations.z)
+      sea += (z - ground.surface) / static_cast<double>(at.size());
 
   if (sea > 0) {
     const double skin = inversion::skin_depth(frequency_hz.front(), *o.sea_resistivity);
@@ -108,6 +110,7 @@ inversion::SectionMesh forward_mesh(const data::Config& config, const Mt2dOption
   const auto width = [&](double y) { return size_by(along, y, rate_along) / parts.columns; };
 
   Bending bending{.sea = sea,
+                  .surface = ground.surface,
                   .reach = reach,
                   .ground = heights_between(ground.line, at.front() - reach, at.back() + reach)};
   if (const double relief = bending.ground.lowest - bending.ground.highest; relief > 1e-9 * reach)

@@ -168,7 +168,7 @@ Imported import_list(const fs::path& file, const fs::path& folder, const std::st
     out.remarks.push_back(
         remark(file, "stations have no places: `tessera check` will ask for them"));
   }
-  if (line.shallowest > 0 && line.shallowest < HUGE_VAL && !line.globe) {
+  if (line.shallowest > 0 && line.shallowest < HUGE_VAL) {
     // Receivers on land are buried by decimetres, and z of a file begins where it likes.
     constexpr double under_water = 20;  // m
     const bool sea = line.shallowest >= under_water;

@@ -27,6 +27,7 @@ struct Ground {
   inversion::Ground2d line;
   inversion::SectionStations stations;
   std::vector<std::string> remarks;
+  double surface = 0;  ///< z of the water's, where there is one
 };
 Ground ground_of(const Mt2dOptions& o, const inversion::Survey& survey);
 

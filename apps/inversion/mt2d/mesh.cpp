@@ -31,16 +31,17 @@ void require_sea(const data::Config& config, const Mt2dOptions& o, const Ground&
         data::ExitCode::config_invalid,
         {config.error(689, "ground.sea_resistivity",
                       fmt::format("{} at elevation {:.4g} m, at {:.6g} m along the section: all of "
-                                  "it has to lie below the sea's surface, elevation 0",
-                                  what, 0.0 - z, y),
+                                  "it has to lie below the sea's surface, elevation {:.6g} m",
+                                  what, 0.0 - z, y, 0.0 - ground.surface),
                       "a floor in ground.file, or by the stations' elevations; a shore is meshed "
                       "by outlines (section.file)")});
   };
   const auto& [y, z, tilt] = ground.stations;
   for (std::size_t k = 0; k < y.size(); ++k)
-    if (!(z[k] > 0)) refuse("a station stands", y[k], z[k]);
+    if (!(z[k] > ground.surface)) refuse("a station stands", y[k], z[k]);
   for (std::size_t k = 0; k < ground.line.z.size(); ++k)
-    if (!(ground.line.z[k] > 0)) refuse("the ground lies", ground.line.y[k], ground.line.z[k]);
+    if (!(ground.line.z[k] > ground.surface))
+      refuse("the ground lies", ground.line.y[k], ground.line.z[k]);
 }
 
 namespace {
@@ -87,7 +88,8 @@ inversion::SectionMesh mesh_of(const data::Config& config, const Mt2dOptions& o,
   require_sea(config, o, ground);
   if (o.ground == GroundShape::stations) m.ground.reset();  // smoothly through them
   if (o.sea_resistivity)
-    m.sea = inversion::Sea2d{.floor = ground.line, .surface_m = 0, .ohm_m = *o.sea_resistivity};
+    m.sea = inversion::Sea2d{
+        .floor = ground.line, .surface_m = ground.surface, .ohm_m = *o.sea_resistivity};
   try {
     inversion::SectionMesh out = inversion::section_mesh(ground.stations, scales, m);
     if (auto remark = narrower_than_asked(o, ground.stations))

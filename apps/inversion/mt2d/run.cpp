@@ -217,7 +217,7 @@ data::ExitCode run_invert(RunContext& to, const data::Config& config, InvertProb
                          .unit = "steps",
                          .total = static_cast<std::uint64_t>(p.options.max_iterations),
                          .columns = step_columns(),
-                         .inputs = survey::files_of(p.input),
+                         .inputs = to.manifest.inputs,
                          .save = [&](data::Checkpoint& c) { now.put(c); },
                          .load = [&](const data::Checkpoint& c) { now.get(config, c); }});
   const auto note = [&](inversion::Iteration i) {

@@ -64,7 +64,7 @@ data::ExitCode run_sample(RunContext& to, const data::Config& config, const Inve
                      .unit = "steps",
                      .total = total,
                      .columns = sample_columns(),
-                     .inputs = survey::files_of(p.input),
+                     .inputs = to.manifest.inputs,
                      .save = [&](data::Checkpoint& c) { put(c, state); },
                      .load = [&](const data::Checkpoint& c) { state = sample_state(c, problem); }});
   if (!record.resumed()) {

@@ -82,6 +82,16 @@ std::optional<inversion::Ground2d> upper_rim(const CellTable& cells, double& jum
   return out;
 }
 
+/// A place along the section where water ends upwards below its highest place.
+std::optional<double> off_level(const CellTable& water) {
+  double jump = 0;
+  const auto rim = upper_rim(water, jump);
+  if (!rim) return jump;
+  for (std::size_t k = 0; k < rim->y.size(); ++k)
+    if (rim->z[k] - water.top > 1e-6 * (water.bottom - water.top)) return rim->y[k];
+  return std::nullopt;
+}
+
 SectionModel of_cells(const std::filesystem::path& file, bool on_rim) {
   // Other columns than these may be empty: quantiles, of runs without bands.
   const data::CsvColumns table = data::read_csv_columns(file, {}, {.number = 690});
@@ -119,6 +129,7 @@ SectionModel of_cells(const std::filesystem::path& file, bool on_rim) {
   if (!rho_y != !rho_z)
     throw refuse("of resistivity_y_ohm_m and resistivity_z_ohm_m there are both or none");
   const auto cells = std::make_shared<CellTable>();
+  CellTable water;
   SectionModel out;
   out.as_z = true;
   double water_area = 0, water_conductance = 0;
@@ -141,14 +152,23 @@ SectionModel of_cells(const std::filesystem::path& file, bool on_rim) {
       out.water->greatest = std::max(out.water->greatest, ohm_m);
       const double area = area_of(corners);
       water_area += area, water_conductance += area / ohm_m;
+      water.add(std::move(corners));
       continue;
     }
     out.ohm_m.push_back(along);
     add_levels(corners, out.levels);
     cells->add(std::move(corners));
   }
-  if (out.water) out.water->ohm_m = water_area / water_conductance;
   if (out.ohm_m.empty()) throw refuse("no cell has a parameter: all of the section is water");
+  if (out.water) {
+    out.water->ohm_m = water_area / water_conductance;
+    out.water->surface = water.top;
+    if (const auto lower = off_level(water))
+      throw refuse(
+          fmt::format("cells that are no parameter, its water, end upwards at z = {:.6g} m, and "
+                      "lower at y = {:.6g} m: water has one level surface",
+                      water.top, *lower));
+  }
   double jump = 0;
   out.rim = upper_rim(*cells, jump);
   if (!out.rim && on_rim) {

@@ -36,9 +36,10 @@ struct SectionModel {
   };
   std::vector<Level> levels;
   bool as_z = false;  ///< depths, corners and levels are z, not counted from the ground
-  /// Cells of a file that are no parameter, and no region: one water of their mean conductivity.
+  /// Cells of a file that are no parameter, and no region: one water of their mean conductivity,
+  /// below a level surface, whose z is `surface`.
   struct Water {
-    double ohm_m = 0, least = 0, greatest = 0;
+    double ohm_m = 0, least = 0, greatest = 0, surface = 0;
   };
   std::optional<Water> water;
   double left = -HUGE_VAL, right = HUGE_VAL;  ///< ends of cells of a file

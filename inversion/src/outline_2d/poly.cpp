@@ -79,6 +79,12 @@ Outline2d read_poly(const std::string& text, const std::string& name) {
       if (at == place.end()) lines.fail(e + 1, "this segment's end is no point of the file");
       ends[e] = at->second;
     }
+    const auto [a, b] = ends;
+    if (out.y[a] == out.y[b] && out.z[a] == out.z[b])
+      lines.fail(2, a == b
+                        ? "this segment has no length: it ends where it begins"
+                        : fmt::format("this segment has no length: points {} and {} are one place",
+                                      static_cast<Index>(s[1]), static_cast<Index>(s[2])));
     out.segments.push_back(ends);
   }
   if (count("the number of holes") > 0) lines.fail(0, "holes are not read: a section has none");

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "ldlt/order.h"
 #include "tessera/autodiff/error.h"
+#include "tessera/autodiff/own_signals.h"
 
 #include <metis.h>
 
-#include <mutex>
 #include <new>
 #include <string>
 
@@ -20,13 +20,11 @@ std::vector<std::int32_t> fill_reducing_order(const Neighbours& g) {
   options[METIS_OPTION_SEED] = 1;
   options[METIS_OPTION_PFACTOR] = 200;  // rows twenty times as dense as the mean come last
   idx_t n = static_cast<idx_t>(g.size());
-  int code = METIS_OK;
-  {
-    static std::mutex one_at_a_time;  // it draws from rand()
-    const std::lock_guard lock(one_at_a_time);
-    code =
-        METIS_NodeND(&n, first.data(), next.data(), nullptr, options, order.data(), place.data());
-  }
+  // One call at a time: it draws from rand().
+  const int code = with_own_signals(METIS_ERROR, [&] {
+    return METIS_NodeND(&n, first.data(), next.data(), nullptr, options, order.data(),
+                        place.data());
+  });
   if (code == METIS_ERROR_MEMORY) throw std::bad_alloc();
   if (code != METIS_OK)
     throw Error("[ldlt] METIS refuses the graph (code " + std::to_string(code) + ")");

@@ -29,7 +29,7 @@ struct Outline2d {
 };
 /// Triangle's .poly: points, segments, holes (refused), regions, whose attribute is their number
 /// from 1. `name` is for messages. Throws data::InputError E0365, with line and column, for what it
-/// cannot read.
+/// cannot read and for a segment without length.
 Outline2d read_poly(const std::string& text, const std::string& name = ".poly");
 /// The same file; numbers are the shortest that read back to the same bits. Markers of points and
 /// segments are not kept.
@@ -40,8 +40,9 @@ struct OutlineMeshOptions {
   std::function<double(double y, double z)> size = nullptr;
   double least_angle_deg = 25;  ///< at most 33; angles between segments may be smaller
 };
-/// Every segment becomes edges. Throws Error where the plug-in is not there, a seed lies outside, a
-/// region has no seed or two of different numbers, or a number has no medium.
+/// Every segment becomes edges. Throws Error where the plug-in is not there, all points lie on one
+/// line, a segment has no length, a seed lies outside, a region has no seed or two of different
+/// numbers, or a number has no medium.
 Mesh2d triangles_of(const Outline2d& outline, const std::vector<Medium2d>& of_region,
                     const OutlineMeshOptions& options = {});
 /// Whether triangles of outlines can be made here; otherwise why not.
