@@ -98,7 +98,7 @@ NodeCorners node_corners(const SceneOrder& scene, const std::vector<Medium>& med
   // Directions of equal weight are any in their plane: those along the grid where rounding alone
   // would turn them, as at a mirror.
   for (int k = 3; k < 6; ++k)
-    if (std::abs(o[k]) < 1e-12) o[k] = 0;
+    if (std::abs(o[k]) < 1e-9) o[k] = 0;
   const bool faces = lossless && o[0] + o[1] + o[2] > 0;
   Matrix3d nn;
   nn << o[0], o[3], o[4], o[3], o[1], o[5], o[4], o[5], o[2];
