@@ -30,6 +30,9 @@ class Findings {
   void warn(int term, std::string what, std::string remedy) {
     add(Severity::warning, term, std::move(what), std::move(remedy));
   }
+  void note(int term, std::string what, std::string remedy) {
+    add(Severity::note, term, std::move(what), std::move(remedy));
+  }
   bool has_errors() const {
     return std::any_of(list_.begin(), list_.end(),
                        [](const MediumFinding& f) { return f.severity == Severity::error; });
@@ -204,18 +207,18 @@ void check_nonlinearity(const Medium& m, const MediumCheckOptions& options, Find
   const double limit = field_limit(eps, m.chi2, m.chi3);
   const double steps_limit =
       needed < eps ? field_limit(eps - needed, m.chi2, m.chi3) : limit;  // else no step is stable
-  if (steps_limit < limit)
-    found.warn(-1,
-               fmt::format("from |E| = {:.4g} V/m on short waves may grow without limit: dD/dE = "
-                           "eps + 2 chi2 E + 3 chi3 E^2 falls below {:.4g}, which the time step "
-                           "needs",
-                           steps_limit, needed),
-               "keep the fields below it, or take shorter steps (run.courant)" +
-                   (std::isfinite(limit)
-                        ? fmt::format(": with short steps it is {:.4g} V/m, from where on a field "
-                                      "has no one displacement any more (dD/dE <= 0)",
-                                      limit)
-                        : std::string()));
+  const std::string of_steps = fmt::format(
+      "from |E| = {:.4g} V/m on short waves may grow without limit: dD/dE = eps + 2 chi2 E + 3 "
+      "chi3 E^2 falls below {:.4g}, which the time step needs",
+      steps_limit, needed);
+  const std::string weaker = "keep the fields below it, or take shorter steps (run.courant)";
+  if (steps_limit < limit && !std::isfinite(limit))
+    found.note(-1, of_steps, weaker);
+  else if (steps_limit < limit)
+    found.warn(-1, of_steps,
+               weaker + fmt::format(": with short steps it is {:.4g} V/m, from where on a field "
+                                    "has no one displacement any more (dD/dE <= 0)",
+                                    limit));
   else if (std::isfinite(limit))
     found.warn(-1,
                fmt::format("from |E| = {:.4g} V/m on a field has no one displacement any more "

@@ -9,7 +9,8 @@
 namespace tessera::electromagnetics {
 
 /// What is wrong with a medium, before the first step. An error makes fields grow without bound or
-/// has no meaning; a warning costs accuracy or time.
+/// has no meaning; a warning costs accuracy or time, or fields that are too strong; a note tells of
+/// fields that few cases have.
 struct MediumFinding {
   data::Severity severity = data::Severity::error;
   std::string medium;  ///< its name
