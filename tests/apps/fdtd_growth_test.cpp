@@ -245,4 +245,34 @@ s_parameters = {frequency_min = "8 GHz", frequency_max = "10 GHz", frequency_poi
   EXPECT_LT(csv_column(read("RUN/metrics.csv"), "time_s").back(), 30e-9);
 }
 
+/// A defocusing medium, 0.9025 of whose permittivity the time step needs, in a pulse of 1 V/m: told
+/// before, and seen at the run's end although no check falls on it. Half of the step stands it.
+TEST_F(FdtdGrowth, AFieldTooStrongForTheTimeStepIsToldAndSeenAtTheEnd) {
+  write("line.toml", R"(app = "electromagnetics.fdtd"
+grid = {size = ["12 um", "0 um", "0 um"], cell = "0.05 um", background = "kerr"}
+run = {precision = "f64", stop.steps = 555}
+boundary.pml.cells = 20
+output = {vtk = false, pictures = false, scene = false}
+[[material]]
+name = "kerr"
+eps = 2.25
+chi3 = "-0.1 m^2/V^2"
+[[source]]
+kind = "point"
+component = "Ez"
+position = ["-4 um", "0 um", "0 um"]
+amplitude = 0.007963256183954978
+waveform = {kind = "gaussian", frequency = "100 THz", bandwidth = "40 THz"}
+)");
+  const Outcome told = tessera({"check", "line.toml"});
+  EXPECT_EQ(told.code, 0) << told.err;
+  EXPECT_TRUE(holds(told.err + told.out, "from |E| = 0.855")) << told.err << told.out;
+  const Outcome o = tessera({"run", "line.toml", "--output", "RUN"});
+  EXPECT_EQ(o.code, 7) << o.err;
+  EXPECT_TRUE(holds(o.err, "at step 555") && holds(o.err, "run.courant")) << o.err;
+  const Outcome stands =
+      tessera({"run", "line.toml", "--output", "RUN", "--force", "--set", "run.courant=0.5"});
+  EXPECT_EQ(stands.code, 0) << stands.err;
+}
+
 }  // namespace

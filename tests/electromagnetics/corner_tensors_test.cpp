@@ -57,8 +57,8 @@ Vector3d field(const Point& eps, const Vector3d& n, const Vector3d& f) {
 }  // namespace
 
 // What the corners are made for: with E_t and D_n constant everywhere, D known on the edges as the
-// mean over their dual faces, the sum of D . xi D over all corners is the integral of D . E over
-// the domain.
+// mean over their dual faces, the sum of D . xi D over all corners of inner nodes is the integral
+// of D . E over their boxes. (At the outer ones a face meets its image.)
 TEST(CornerTensors, HoldTheEnergyOfAFaceExactly) {
   const em::YeeGrid grid = graded();
   const Point on{0.07, -0.03, 0.02}, normal{0.6, -0.3, 0.8};
@@ -86,22 +86,53 @@ TEST(CornerTensors, HoldTheEnergyOfAFaceExactly) {
     double energy = 0, volume = 0;
     each_node(scene, media, grid, {},
               [&](const std::array<int, 3>& node, const em::NodeCorners& corners) {
+                for (int k = 0; k < 3; ++k)
+                  if (node[k] == 0 || node[k] == grid.cells(k)) return;
                 for (int c = 0; c < 8; ++c) {
-                  if (corners.volume[c] == 0) continue;
                   const Vector3d d(mean_d(edge_of(node, c, 0)), mean_d(edge_of(node, c, 1)),
                                    mean_d(edge_of(node, c, 2)));
                   energy += corners.volume[c] * d.dot(matrix(corners.inverse_eps[c]) * d);
                   volume += corners.volume[c];
                 }
               });
-    EXPECT_NEAR(volume, 8, 1e-13);
+    Point centre, size;
+    for (int k = 0; k < 3; ++k) {
+      const double low = grid.middle(k, 0), high = grid.middle(k, grid.cells(k) - 1);
+      centre[k] = (low + high) / 2, size[k] = high - low;
+    }
+    const double inner = size[0] * size[1] * size[2];
+    EXPECT_NEAR(volume, inner, 1e-13);
     double exact = 0;
-    for (const em::Share& s : em::fill(scene, {0, 0, 0}, {2, 2, 2}).media) {
+    for (const em::Share& s : em::fill(scene, centre, size).media) {
       const Vector3d e = field(media[s.medium].eps, n, f);
       const Point& m = media[s.medium].eps;
-      exact += 8 * s.fraction * e.dot(Vector3d(m[0], m[1], m[2]).cwiseProduct(e));
+      exact += inner * s.fraction * e.dot(Vector3d(m[0], m[1], m[2]).cwiseProduct(e));
     }
     EXPECT_NEAR(energy, exact, 1e-11 * exact);
+  }
+}
+
+// A square on its corner, cut by a mirror through two of its corners: there the box of a node has
+// two faces, a face and its image. Shares of a face are those of the whole to 1e-9.
+TEST(CornerTensors, OfABodyInAMirrorAreThoseOfTheWhole) {
+  em::YeeGrid whole = graded();
+  whole.lines[0] = {-1, -0.55, -0.2, 0.1, 0.4, 0.7, 1};
+  whole.lines[1] = {-1, -0.6, -0.3, 0, 0.3, 0.6, 1};
+  em::YeeGrid half = whole;
+  half.lines[1] = {0, 0.3, 0.6, 1};
+  const std::vector<em::Medium> media{{}, {.eps = {6, 6, 6}}};
+  const em::SceneOrder scene({{{em::rotate(em::box({-0.5, -0.5, -9}, {0.5, 0.5, 9}),
+                                           em::rotation_about({0, 0, 1}, std::acos(-1) / 4)),
+                                1}},
+                              0});
+  for (int i = 1; i < 6; ++i) {
+    const em::NodeCorners all = em::node_corners(scene, media, whole, {i, 3, 2}),
+                          part = em::node_corners(scene, media, half, {i, 0, 2});
+    for (const int c : {2, 3, 6, 7}) {  // those behind the mirror
+      EXPECT_NEAR(part.volume[c], all.volume[c], 1e-15);
+      for (int k = 0; k < 6; ++k)
+        EXPECT_NEAR(part.inverse_eps[c][k], all.inverse_eps[c][k], 1e-9) << i << ' ' << c << k;
+    }
   }
 }
 

@@ -147,6 +147,27 @@ TEST(MediumChecks, NonlinearMediaHaveAFieldLimit) {
   EXPECT_NE(only(check_medium(m)).what.find("1e+12"), std::string::npos);
 }
 
+/// Leapfrog is stable for (c dt)^2 L/4 < mu dD/dE. At 0.95 of the limit of eps = 2.25 itself, and
+/// of vacuum, dD/dE = 2.25 - 0.3 E^2 is 0.9025 times 2.25 at 0.8551 V/m, and 0.9025 at 2.119 V/m.
+TEST(MediumChecks, TheTimeStepBoundsTheFieldOfANonlinearMedium) {
+  Medium m = stuff({}, 2.25);
+  m.chi3 = -0.1;
+  const MediumFinding own = only(check_medium(m, {.slope_min = 0.9025 * 2.25}));
+  EXPECT_NE(own.what.find("|E| = 0.8551 V/m"), std::string::npos) << own.what;
+  EXPECT_NE(own.remedy.find("2.739 V/m"), std::string::npos) << own.remedy;
+  const MediumFinding vacuum = only(check_medium(m, {.slope_min = 0.9025}));
+  EXPECT_NE(vacuum.what.find("|E| = 2.119 V/m"), std::string::npos) << vacuum.what;
+  EXPECT_EQ(vacuum.severity, Severity::warning);
+  m.chi3 = 0.1;
+  EXPECT_TRUE(check_medium(m, {.slope_min = 0.9025 * 2.25}).empty());
+  // D rises at any field, as chi3 > chi2^2/(3 eps): (eps - 3.61)/(chi2 + sqrt(chi2^2 - 1.17 chi3)).
+  Medium rising = stuff({}, 4);
+  rising.chi2 = 2e-12, rising.chi3 = 4e-25;
+  const MediumFinding crystal = only(check_medium(rising, {.slope_min = 0.9025 * 4}));
+  EXPECT_EQ(crystal.severity, Severity::note);
+  EXPECT_NE(crystal.what.find("|E| = 1.005e+11 V/m"), std::string::npos) << crystal.what;
+}
+
 TEST(MediumChecks, RequireSoundListsAllErrorsAtOnce) {
   Medium a = stuff({lorentz(5e14, 1e12, -2)}), b = stuff({});
   a.name = "a", b.name = "b";

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Nonlinear media with conductivity and poles: against a naive loop that solves for the new field
-// by bisection, against the growth of a third harmonic in an absorbing medium, and by the energy
-// that is left.
+// by bisection, against the growth of a third harmonic in an absorbing medium, by the energy that
+// is left, by mirrors, and by the step that small waves on a strong field stand.
 #include "tessera/autodiff/error.h"
 #include "tessera/autodiff/ops.h"
 #include "tessera/electromagnetics/constants.h"
@@ -12,10 +12,13 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <array>
 #include <cmath>
 #include <functional>
 #include <numbers>
+#include <utility>
+#include <vector>
 
 namespace tessera::electromagnetics {
 namespace {
@@ -295,6 +298,110 @@ TEST(Nonlinear, EnergyIsLostAndStaysLost) {
       before = run.energy_j();
     }
   }
+}
+
+/// The largest field of a run within some steps, looked at each 20.
+double peak_within(TimeDomain run, int steps) {
+  double peak = 0;
+  for (int n = 0; n < steps; n += 20) run.advance(20), peak = std::max(peak, run.peak().value);
+  return peak;
+}
+
+TEST(Nonlinear, AWireOnLinesIsMetal) {
+  // As a thin body of metal around the same edges.
+  const YeeGrid grid = uniform_grid({8e-3, 8e-3, 8e-3}, 1e-3);
+  const std::array<Faces, 3> faces{pec, pec, pec};
+  std::vector<Medium> media(2);
+  media[0].eps = {2.25, 2.25, 2.25}, media[0].chi2 = 0.1, media[0].chi3 = 0.3;
+  media[1].pec = true;
+  CutCellFractions wire;
+  for (int i = 2; i < 6; ++i) wire.fractions.push_back({{Ex, i, 4, 4}, 0});
+  Scene body;
+  body.structures = {{box({-2e-3, -0.1e-3, -0.1e-3}, {2e-3, 0.1e-3, 0.1e-3}), 1}};
+  const double dt = 0.9 * stable_time_step(grid);
+  const auto run = [&](const Scene& scene, const CutCellFractions& open) {
+    TimeDomain out(yee_model(grid, faces, {}, dt, Dtype::f64, scene, media, Averaging::none, open),
+                   {current_source(grid, faces, dt, Ex, {0.5e-3, 2e-3, 1e-3}, {0.5e-3, 2e-3, 1e-3},
+                                   3e-7, gaussian_pulse(25e9, 20e9))},
+                   {});
+    out.advance(200);
+    return out;
+  };
+  const TimeDomain wired = run({}, wire), filled = run(body, {});
+  const double peak = filled.peak().value;
+  EXPECT_GT(peak, 0);
+  for (std::uint8_t c = Ex; c <= Ez; ++c)
+    for (int k = 0; k < 8; ++k)
+      for (int j = 0; j < 8; ++j)
+        for (int i = 0; i < 8; ++i)
+          ASSERT_NEAR(wired.unknown({c, i, j, k}), filled.unknown({c, i, j, k}), 1e-12 * peak);
+  EXPECT_EQ(wired.unknown({Ex, 3, 4, 4}), 0);
+}
+
+TEST(Nonlinear, HalfOfAMagneticMirrorIsTheWhole) {
+  // On the mirror E across it is odd: nothing of |E|^2 there.
+  const double h = 1e-3, dt = 0.6 * h / speed_of_light;
+  const auto run = [&](bool half, double chi3) {
+    const YeeGrid grid = half ? uniform_grid({16 * h, 6 * h, 0}, h, {0, 3 * h, 0})
+                              : uniform_grid({16 * h, 12 * h, 0}, h);
+    std::array<Faces, 3> faces{pec, pec, joined};
+    if (half) faces[1].low = Boundary::pmc;
+    Medium kerr{.eps = {2, 2, 2}};
+    kerr.chi3 = chi3;
+    YeeModel model = yee_model(grid, faces, {}, dt, Dtype::f64, {}, {kerr});
+    model.active = {true, true, false, false, false, true};
+    std::vector<Injection> sources;
+    for (const double y : {2 * h, -2 * h})
+      if (y > 0 || !half)
+        sources.push_back(current_source(grid, faces, dt, Ex, {1.5 * h, y, 0}, {1.5 * h, y, 0}, 1,
+                                         gaussian_pulse(25e9, 20e9)));
+    return TimeDomain(std::move(model), std::move(sources), {});
+  };
+  const double chi3 = 0.1 / std::pow(peak_within(run(false, 0), 300), 2);
+  TimeDomain whole = run(false, chi3), half = run(true, chi3);
+  whole.advance(300), half.advance(300);
+  const double peak = whole.peak().value;
+  for (std::uint8_t c = Ex; c <= Ey; ++c)
+    for (int j = 0; j < 6; ++j)
+      for (int i = 0; i < 16; ++i)
+        ASSERT_NEAR(half.unknown({c, i, j, 0}), whole.unknown({c, i, j + 6, 0}), 1e-10 * peak)
+            << name_of(c) << ' ' << i << ' ' << j;
+}
+
+TEST(Nonlinear, ShortWavesOnAStrongFieldGrowWhereTheStepIsTooLong) {
+  // Beside a field E0 small waves see dD/dE = eps + 3 chi3 E0^2, and the shortest has the largest
+  // curl curl, 4/h^2: stable for (c dt)^2 < h^2 dD/dE. Here (c dt)^2 is 0.95^2 eps h^2.
+  const double eps = 2.25, chi3 = -0.1, share = 0.95;
+  const int edges = 20, steps = 600;
+  const YeeGrid grid = uniform_grid({edges * 1e-3, 0, 0}, 1e-3);
+  const double dt = share * std::sqrt(eps) * 1e-3 / speed_of_light,
+               limit = std::sqrt(eps * (1 - share * share) / (-3 * chi3));
+  const auto fields = [&](double chi, double current) {  // V/m, after the first step and the last
+    Medium m{.eps = {eps, eps, eps}};
+    m.chi3 = chi;
+    YeeModel model = yee_model(grid, {joined, joined, joined}, {}, dt, Dtype::f64, {}, {m});
+    model.active = {false, false, true, false, true, false};
+    for (int i = 0; i < edges; ++i) model.injected.push_back({Ez, i, 0, 0});
+    model.recorded = model.injected;
+    const YeeScheme scheme(model);
+    std::vector<double> state(static_cast<std::size_t>(scheme.state_size())),
+        currents(static_cast<std::size_t>(edges * steps)), records(currents.size());
+    std::fill(currents.begin(), currents.begin() + edges, current);
+    currents[7] *= 1 + 1e-6;
+    scheme.advance(state.data(), steps, currents.data(), records.data(), nullptr, nullptr);
+    const double unit = scheme.field_scale({Ez, 0, 0, 0});
+    for (double& e : records) e /= unit;
+    return std::pair{records.front(), std::vector<double>(records.end() - edges, records.end())};
+  };
+  const double d_of_current = eps * fields(0, 1).first;  // every edge has it, and no curl
+  const auto is_calm = [&](double e0) {
+    const auto [first, last] = fields(chi3, (eps * e0 + chi3 * std::pow(e0, 3)) / d_of_current);
+    EXPECT_NEAR(first, e0, 1e-6 * e0);
+    return std::all_of(last.begin(), last.end(),
+                       [&](double e) { return std::abs(e - e0) < 1e-4 * e0; });
+  };
+  EXPECT_TRUE(is_calm(0.97 * limit));
+  EXPECT_FALSE(is_calm(1.03 * limit));
 }
 
 }  // namespace

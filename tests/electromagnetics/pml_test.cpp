@@ -9,7 +9,10 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
+#include <utility>
+#include <vector>
 
 namespace tessera::electromagnetics {
 namespace {
@@ -131,6 +134,44 @@ TEST_F(PmlTest, ProfileIsTheFormulaAndKnowsNoScale) {
       EXPECT_NEAR(a.c[i], sigma / (sigma * kappa + kappa * kappa * alpha) * (a.b[i] - 1), 1e-12);
       EXPECT_NEAR(a.m[i], 1 / kappa - 1, 1e-14);
     }
+  }
+}
+
+/// What runs into the layers is taken as linear, and by its diagonal, from the same place on at
+/// both ends of an axis: an oblique slab, or a Kerr medium, seen in a mirror gives the mirrored
+/// fields.
+TEST_F(PmlTest, AMirrorImageIsTheMirroredRun) {
+  const int n = 40;
+  const YeeGrid grid = uniform_grid({n * cell, n * cell, 0}, cell);
+  const std::array<Faces, 3> faces{pml, pml, joined};
+  const double dt = 0.9 * stable_time_step(grid);
+  const auto run = [&](double sign, double eps, double chi3) {
+    std::vector<Medium> media(2);
+    media[0].chi3 = chi3;
+    media[1].eps = {eps, eps, eps};
+    Scene scene;
+    if (eps > 1)
+      scene.structures = {{rotate(box({-1, -3.13 * cell, -1}, {1, 2.87 * cell, 1}),
+                                  rotation_about({0, 0, 1}, sign * 0.436)),
+                           1}};
+    YeeModel model = yee_model(grid, faces, {.cells = 8}, dt, Dtype::f64, scene, media);
+    model.active = {true, true, false, false, false, true};
+    const Point at = cells(sign * 6, 3.5, 0);
+    TimeDomain out(std::move(model),
+                   {current_source(grid, faces, dt, Ey, at, at, 1, gaussian_pulse(4e9, 3e9))}, {});
+    return out;
+  };
+  double peak = 0;
+  TimeDomain linear = run(1, 1, 0);
+  for (int k = 0; k < 20; ++k) linear.advance(20), peak = std::max(peak, linear.peak().value);
+  for (const auto& [eps, chi3] : {std::pair{12.0, 0.0}, {1.0, 1 / (peak * peak)}}) {
+    TimeDomain one = run(1, eps, chi3), other = run(-1, eps, chi3);
+    one.advance(500), other.advance(500);
+    const double largest = one.peak().value;
+    for (int j = 0; j < n; ++j)
+      for (int i = 1; i < n; ++i)
+        ASSERT_NEAR(one.unknown({Ey, i, j, 0}), other.unknown({Ey, n - i, j, 0}), 1e-10 * largest)
+            << eps << ' ' << i << ' ' << j;
   }
 }
 

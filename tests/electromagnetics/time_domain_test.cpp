@@ -96,6 +96,41 @@ TEST(TimeDomain, FacesJoinedWithAPhaseHoldBlochWaves) {
   }
 }
 
+/// Half a period of phase from cell to cell: currents of alternating sign, wherever they are
+/// between the lines or across the seam.
+TEST(TimeDomain, APointBetweenBlochFacesIsARowOfPoints) {
+  const double d = 1e-3, period = 4e-3, dt = 0.6 * d / speed_of_light;
+  const Waveform pulse = gaussian_pulse(30e9, 40e9);
+  const std::array<Faces, 3> faces{pec, joined, joined};
+  for (const int component : {Ez, Ey})
+    for (const double y : {0.2e-3, 1.3e-3, 3.8e-3}) {
+      const auto run = [&](int periods) {
+        const YeeGrid grid =
+            uniform_grid({8e-3, periods * period, 0}, d, {0, periods * period / 2, 0});
+        YeeModel model = yee_model(grid, faces, {}, dt, Dtype::f64, {}, {Medium{}});
+        Point k{};
+        if (periods == 1) k[1] = pi / period, model.bloch_phase = {0, pi, 0};
+        std::vector<Injection> sources;
+        for (int p = 0; p < periods; ++p) {
+          const Point at{0.7e-3, y + p * period, 0};
+          sources.push_back(
+              current_source(grid, faces, dt, component, at, at, p == 0 ? 1 : -1, pulse, k));
+        }
+        TimeDomain out(std::move(model), std::move(sources), {});
+        out.advance(200);
+        return out;
+      };
+      const TimeDomain one = run(1), two = run(2);
+      const double largest = two.peak().value;
+      EXPECT_GT(largest, 0);
+      for (int j = 0; j < 4; ++j)
+        for (int i = 1; i < 8; ++i) {
+          const Edge e{static_cast<std::uint8_t>(component), i, j, 0};
+          EXPECT_NEAR(one.unknown(e), two.unknown(e), 1e-11 * largest) << y << ' ' << i << ' ' << j;
+        }
+    }
+}
+
 /// Hx lies on the lines across x. Between joined faces the first and the last are one: half of its
 /// cell is at either end of the domain, and it carries no more than any other.
 TEST(TimeDomain, AMagneticCurrentAlongAPeriodIsTheSameOnEachOfItsEdges) {

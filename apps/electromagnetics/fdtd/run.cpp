@@ -162,6 +162,7 @@ class Stepping {
       } else {
         if (std::binary_search(s.looks.begin(), s.looks.end(), s.run->step()))
           s.energy.look(*s.run);
+        if (s.has_ended()) grown = s.grows_at_end();
         progress.update(static_cast<std::uint64_t>(s.run->step()));
       }
       if (grown || s.has_ended()) break;

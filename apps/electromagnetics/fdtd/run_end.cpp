@@ -43,11 +43,20 @@ std::vector<std::string> growth(const Case& c, const em::TimeDomain& run,
           ? fmt::format(", where the least before and the work of sources since make up {:.3g} J",
                         energy.explained_j)
           : "";
-  return {fmt::format("the fields grow without limit: at step {} the energy is {:.3g} J{}; the "
-                      "largest field is {}",
-                      run.step(), std::max(energy.energy_j, energy.stored_j), can_be,
-                      where_it_grows(c, run)),
-          "what makes fields grow: an active medium; a film or surface of negative permittivity "
+  const bool nonlinear = std::any_of(c.media.begin(), c.media.end(), [](const em::Medium& m) {
+    return m.chi2 != 0 || m.chi3 != 0;
+  });
+  const std::string strong =
+      nonlinear ? "chi2 or chi3 in a field that is too strong for the time step (`tessera check` "
+                  "tells from which on: take a lower run.courant, or weaker sources); "
+                : "";
+  return {
+      fmt::format("the fields grow without limit: at step {} the energy is {:.3g} J{}; the "
+                  "largest field is {}",
+                  run.step(), std::max(energy.energy_j, energy.stored_j), can_be,
+                  where_it_grows(c, run)),
+      "what makes fields grow: " + strong +
+          "an active medium; a film or surface of negative permittivity "
           "that runs through a pml, which amplifies its backward waves (let that face be "
           "boundary.x = \"absorber\"); or a guide whose evanescent tail reaches a layer (move the "
           "layer away by a wavelength, or raise pml.cells)"};

@@ -172,6 +172,13 @@ bool TimeLoop::grows_at_check() {
   return false;
 }
 
+bool TimeLoop::grows_at_end() {
+  em::EnergyWatch seen = energy;
+  const bool grown = seen.grows(*run);
+  if (grown) energy = seen;
+  return grown;
+}
+
 double TimeLoop::change_of_transforms() {
   if (!c.options.run.stop.dft_tolerance) return INFINITY;
   std::vector<double> now;

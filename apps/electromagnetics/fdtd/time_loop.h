@@ -84,6 +84,9 @@ struct TimeLoop {
   void advance(std::int64_t n);
   /// Looks at energy and transforms; whether the run cannot be trusted.
   bool grows_at_check();
+  /// The same of fields alone, at an end between two checks. A run that goes on to a later end
+  /// knows nothing of it.
+  bool grows_at_end();
   Standing standing() const { return {run->step(), last, before, energy.peak_j}; }
   /// Whether the run has come to its end.
   bool has_ended() const { return end.ends(standing()); }

@@ -45,6 +45,9 @@ void choose_time_step(Case& c, const data::Config& config) {
   const double stable_dt_s = em::max_stable_dt(all, em::curl_curl_bound(c.grid));
   c.stable_dt_s = stable_dt_s;
   const SteppingOptions& r = c.options.run;
+  c.dt_s = r.dt.value_or(r.courant * c.stable_dt_s);
+  const double slope_min =
+      std::pow(em::speed_of_light * c.dt_s, 2) * em::curl_curl_bound(c.grid) / 4;
   std::vector<data::Diagnostic> errors;
   std::set<std::string> seen;
   for (const em::Medium& x : all) {
@@ -52,8 +55,9 @@ void choose_time_step(Case& c, const data::Config& config) {
     std::string key = "grid.background";
     for (std::size_t q = 0; q < c.options.materials.size(); ++q)
       if (c.options.materials[q].name == x.name) key = fmt::format("material[{}]", q);
-    for (const em::MediumFinding& f :
-         em::check_medium(x, {.f_min_hz = c.frequency_min, .f_max_hz = c.frequency_max})) {
+    for (const em::MediumFinding& f : em::check_medium(
+             x,
+             {.f_min_hz = c.frequency_min, .f_max_hz = c.frequency_max, .slope_min = slope_min})) {
       data::Diagnostic d = config.error(646, key, f.what, f.remedy);
       d.severity = f.severity;
       (f.severity == data::Severity::error ? errors : c.warnings).push_back(std::move(d));
@@ -68,7 +72,6 @@ void choose_time_step(Case& c, const data::Config& config) {
   if (!(c.stable_dt_s > 0))
     refuse({config.error(646, "material", "no time step is stable in one of the media",
                          "see `tessera check`")});
-  c.dt_s = r.dt.value_or(r.courant * c.stable_dt_s);
   if (c.options.grid.exact_speed_at) {
     correct_dispersion(c, config, *c.options.grid.exact_speed_at);
     if (!c.sheet_media.empty()) c.stable_dt_s = std::min(c.stable_dt_s, stable_dt_s);

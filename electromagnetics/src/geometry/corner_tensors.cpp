@@ -6,6 +6,7 @@
 #include <Eigen/Dense>
 
 #include <algorithm>
+#include <cmath>
 
 namespace tessera::electromagnetics {
 using namespace detail;
@@ -88,14 +89,16 @@ NodeCorners node_corners(const SceneOrder& scene, const std::vector<Medium>& med
   for (int k = 0; k < 3; ++k)
     for (bool behind : {false, true})
       edges[k][behind] = edge_at(scene, grid, node, k, behind, periodic);
-  Spans around = spans_at(grid, node, {false, false, false}, periodic);
-  for (std::vector<Span>& along : around)  // a corner has the faces of its own side of a mirror
-    for (Span& s : along) s.mirrored = false;
+  const Spans around = spans_at(grid, node, {false, false, false}, periodic);
   const Fill whole = fill_spans(scene, around);
   const bool lossless = std::all_of(whole.media.begin(), whole.media.end(),
                                     [&](const Share& s) { return plain(media[s.medium]); });
   const std::vector<Point> values = values_of(media, &Medium::eps);
-  const SymmetricTensor o = orientation(whole, values);
+  SymmetricTensor o = orientation(whole, values);
+  // Directions of equal weight are any in their plane: those along the grid where rounding alone
+  // would turn them, as at a mirror.
+  for (int k = 3; k < 6; ++k)
+    if (std::abs(o[k]) < 1e-9) o[k] = 0;
   const bool faces = lossless && o[0] + o[1] + o[2] > 0;
   Matrix3d nn;
   nn << o[0], o[3], o[4], o[3], o[1], o[5], o[4], o[5], o[2];

@@ -30,6 +30,9 @@ class Findings {
   void warn(int term, std::string what, std::string remedy) {
     add(Severity::warning, term, std::move(what), std::move(remedy));
   }
+  void note(int term, std::string what, std::string remedy) {
+    add(Severity::note, term, std::move(what), std::move(remedy));
+  }
   bool has_errors() const {
     return std::any_of(list_.begin(), list_.end(),
                        [](const MediumFinding& f) { return f.severity == Severity::error; });
@@ -187,7 +190,7 @@ void check_accuracy(const Medium& m, const MediumCheckOptions& options, Findings
                            options.dt_s * std::sqrt(options.accuracy / worst)));
 }
 
-/// The least |E| at which dD/dE = eps + 2 chi2 E + 3 chi3 E^2 vanishes; infinite if it never does.
+/// The least |E| at which eps + 2 chi2 E + 3 chi3 E^2 vanishes; infinite if it never does.
 double field_limit(double eps, double chi2, double chi3) {
   if (chi3 == 0)
     return chi2 == 0 ? std::numeric_limits<double>::infinity() : eps / (2 * std::abs(chi2));
@@ -196,10 +199,27 @@ double field_limit(double eps, double chi2, double chi3) {
   return eps / (std::abs(chi2) + std::sqrt(discriminant));
 }
 
-void check_nonlinearity(const Medium& m, Findings& found) {
+/// What is small beside a strong field E sees the permittivity dD/dE, and leapfrog is stable for
+/// (c dt)^2 L < 4 mu dD/dE: the limit of a linear medium with this in place of eps.
+void check_nonlinearity(const Medium& m, const MediumCheckOptions& options, Findings& found) {
   const double eps = *std::min_element(m.eps.begin(), m.eps.end());
+  const double needed = options.slope_min / *std::min_element(m.mu.begin(), m.mu.end());
   const double limit = field_limit(eps, m.chi2, m.chi3);
-  if (std::isfinite(limit))
+  const double steps_limit =
+      needed < eps ? field_limit(eps - needed, m.chi2, m.chi3) : limit;  // else no step is stable
+  const std::string of_steps = fmt::format(
+      "from |E| = {:.4g} V/m on short waves may grow without limit: dD/dE = eps + 2 chi2 E + 3 "
+      "chi3 E^2 falls below {:.4g}, which the time step needs",
+      steps_limit, needed);
+  const std::string weaker = "keep the fields below it, or take shorter steps (run.courant)";
+  if (steps_limit < limit && !std::isfinite(limit))
+    found.note(-1, of_steps, weaker);
+  else if (steps_limit < limit)
+    found.warn(-1, of_steps,
+               weaker + fmt::format(": with short steps it is {:.4g} V/m, from where on a field "
+                                    "has no one displacement any more (dD/dE <= 0)",
+                                    limit));
+  else if (std::isfinite(limit))
     found.warn(-1,
                fmt::format("from |E| = {:.4g} V/m on a field has no one displacement any more "
                            "(dD/dE <= 0)",
@@ -228,7 +248,7 @@ std::vector<MediumFinding> check_medium(const Medium& medium, const MediumCheckO
   check_gain(medium, options, found);
   check_time_step(medium, options, found);
   check_accuracy(medium, options, found);
-  check_nonlinearity(medium, found);
+  check_nonlinearity(medium, options, found);
   return found.take();
 }
 

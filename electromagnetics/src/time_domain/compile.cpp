@@ -204,14 +204,15 @@ void compile_row(Tables<T>& t, const YeeModel& m, int c, int j, int k, MaterialR
       const int i = p.first + q;
       const double unit = field_unit(t, c, i, j, k),
                    loss = row.loss[i] + response[i];  // unit: e per E
-      const bool linear = in_layers(t, {static_cast<std::uint8_t>(c), i, j, k});
-      p.eps.push_back(static_cast<T>(1 / row.inverse[i] + loss));
+      const bool metal = row.inverse[i] == 0;         // such as a thin wire: D and e stay zero
+      const bool linear = metal || in_layers(t, {static_cast<std::uint8_t>(c), i, j, k});
+      p.eps.push_back(static_cast<T>(metal ? 1 : 1 / row.inverse[i] + loss));
       p.twice_loss.push_back(static_cast<T>(2 * loss));
       p.chi2.push_back(static_cast<T>(linear ? 0 : run.chi2[q] / unit));
       p.chi3.push_back(static_cast<T>(linear ? 0 : run.chi3[q] / (unit * unit)));
       p.to_unknown.push_back(static_cast<T>(unit * unit));
-      p.gain.push_back(
-          static_cast<T>(t.cdt * metric_x[i] * double(f.scale_y[j]) * double(f.scale_z[k])));
+      p.gain.push_back(static_cast<T>(
+          metal ? 0 : t.cdt * metric_x[i] * double(f.scale_y[j]) * double(f.scale_z[k])));
     }
     special_of(t, c, j, k).nonlinear.push_back(std::move(p));
   }

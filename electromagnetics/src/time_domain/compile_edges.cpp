@@ -73,8 +73,11 @@ bool in_layers(const Tables<T>& t, const Edge& e) {
     for (const int c : {int{e.component}, 3 + d, 3 + (d + 1) % 3, 3 + (d + 2) % 3}) {
       const std::vector<std::uint8_t>& layered = t.layer[c][d].whole;
       if (layered.empty()) continue;
-      for (const int i : {t.whole(d, at[d]) - 1, t.whole(d, at[d])})
-        if (i >= 0 && layered[static_cast<std::size_t>(i)]) return true;
+      // Of an edge at a line the middles on both sides, along its own axis its middle: the same at
+      // both ends of the axis.
+      const int last = t.whole(d, at[d]), first = at_middle(e.component, d) ? last : last - 1;
+      for (int i = std::max(first, 0); i <= last; ++i)
+        if (layered[static_cast<std::size_t>(i)]) return true;
     }
   return false;
 }
@@ -326,6 +329,18 @@ void add_tensors(Tables<T>& t, const YeeModel& m) {
     t.coupling_details[detail].beside = t.beside.from_below + number;
 }
 
+namespace {
+
+/// Whether line i of an axis lies in a face that is a magnetic conductor.
+template <class T>
+bool is_at_magnetic_mirror(const Tables<T>& t, int d, int i) {
+  const int line = t.whole(d, i);
+  return t.resolved[d] && ((line == 0 && t.faces[d].low == Boundary::pmc) ||
+                           (line == t.grid.cells(d) && t.faces[d].high == Boundary::pmc));
+}
+
+}  // namespace
+
 template <class T>
 void find_neighbours(Tables<T>& t) {
   std::map<std::int64_t, std::pair<std::int64_t, T>> d_of;  // offset of e -> offset of D, 1/eps
@@ -348,6 +363,8 @@ void find_neighbours(Tables<T>& t) {
       const int b = (c + 1 + other) % 3;
       for (int q = 0; q < run.length; ++q) {
         run.begin[other].push_back(static_cast<int>(run.around[other].size()));
+        // Of a component across a magnetic mirror the image has the opposite sign: no mean there.
+        if (is_at_magnetic_mirror(t, b, b == 0 ? run.first + q : b == 1 ? j : k)) continue;
         for (const int along : {0, 1})
           for (const int back : {0, 1}) {
             int at[3] = {run.first + q, j, k};

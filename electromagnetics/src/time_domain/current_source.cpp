@@ -61,24 +61,29 @@ Injection current_source(const YeeGrid& grid, const std::array<Faces, 3>& faces,
   const auto x = shares(grid, faces[0], component, 0, low[0], high[0]);
   const auto y = shares(grid, faces[1], component, 1, low[1], high[1]);
   const auto z = shares(grid, faces[2], component, 2, low[2], high[2]);
+  // Of a delta the shares are real, and only what lies behind a seam has the phase of a period: the
+  // current at an edge is that of its image there times e^{i k a}.
+  const auto phase_along = [&](int d, double at, int period) {
+    const auto u = static_cast<std::size_t>(d);
+    const std::vector<double>& lines = grid.lines[u];
+    return low[u] == high[u] ? period * bloch_k[u] * (lines.back() - lines.front())
+                             : -bloch_k[u] * (at - (low[u] + high[u]) / 2);
+  };
   for (const AxisWeight& c : z)
     for (const AxisWeight& b : y)
       for (const AxisWeight& a : x) {
         out.edges.push_back({static_cast<std::uint8_t>(component), a.index, b.index, c.index});
         moment.push_back(unit * a.weight * b.weight * c.weight /
                          (delta ? open.length_fraction(out.edges.back()) : 1.0));
+        if (bloch_k == Point{}) continue;
+        const Point at = grid.position(out.edges.back());
+        out.phase.push_back(phase_along(0, at[0], a.period) + phase_along(1, at[1], b.period) +
+                            phase_along(2, at[2], c.period));
       }
   if (out.edges.empty())
     throw Error(
         "[current_source] the source lies on an outer conductor, on a magnetic one whose image "
         "takes it away, or outside of the domain: it drives nothing");
-  if (bloch_k != Point{})
-    for (const Edge& e : out.edges) {
-      const Point at = grid.position(e);
-      double phase = 0;
-      for (std::size_t d = 0; d < 3; ++d) phase -= bloch_k[d] * (at[d] - (low[d] + high[d]) / 2);
-      out.phase.push_back(phase);
-    }
   const double offset = is_electric(component) ? 0.5 : 0.0;
   out.end_s = waveform.end_s;
   out.fill = [moment, offset, dt_s, at = waveform.at](std::int64_t first, std::int64_t n_steps,

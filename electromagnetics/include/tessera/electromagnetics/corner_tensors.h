@@ -34,7 +34,8 @@ struct NodeCorners {
   std::array<double, 8> volume{};
 };
 
-/// Several faces in the node's box are taken one after the other, as in averaging.h. Where it holds
+/// Several faces in the node's box are taken one after the other, as in averaging.h; in a mirror
+/// they are those of the whole box, with the image. Where it holds
 /// a conductor or a medium with poles, conductivity or nonlinearity, the corners are diagonal, with
 /// the inverse permittivities of their edges.
 ///

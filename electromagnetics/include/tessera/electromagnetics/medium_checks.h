@@ -9,7 +9,8 @@
 namespace tessera::electromagnetics {
 
 /// What is wrong with a medium, before the first step. An error makes fields grow without bound or
-/// has no meaning; a warning costs accuracy or time.
+/// has no meaning; a warning costs accuracy or time, or fields that are too strong; a note tells of
+/// fields that few cases have.
 struct MediumFinding {
   data::Severity severity = data::Severity::error;
   std::string medium;  ///< its name
@@ -27,6 +28,8 @@ struct MediumCheckOptions {
   double dt_s = 0;           ///< time step; 0: neither stability nor accuracy in time is looked at
   double curl_curl_max = 0;  ///< curl_curl_bound of the grid, 1/m^2
   double accuracy = 0.01;  ///< relative error of the discrete permittivity that is worth a warning
+  /// What the time step of a run needs of mu dD/dE, (c dt)^2 curl_curl_max/4; 0: not known.
+  double slope_min = 0;
 };
 
 /// Everything that can be known of a medium by itself: numbers that are finite; eps, mu > 0 at
@@ -34,7 +37,8 @@ struct MediumCheckOptions {
 /// the imaginary axis as those of a lossless resonance (Re c = 0, Im c / Im a < 0) or of a
 /// conductor (a = 0, c > 0) do; no gain at any frequency; with `dt_s` the exact test of the coupled
 /// scheme and the error of the discrete permittivity in the band; the field strength at which a
-/// nonlinear medium stops having one D for each E.
+/// nonlinear medium stops having one D for each E, or with `slope_min` the lower one from which
+/// short waves on a strong field may grow.
 std::vector<MediumFinding> check_medium(const Medium& medium,
                                         const MediumCheckOptions& options = {});
 

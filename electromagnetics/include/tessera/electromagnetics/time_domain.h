@@ -65,7 +65,8 @@ struct Injection {
 /// volume, A/m for a sheet, A for a line, A m for a point (V/m^2 ... V m for magnetic currents); an
 /// axis that is not resolved is extended. Between edges a delta is shared linearly. With `bloch_k`
 /// (rad/m) the current carries e^{-i k.(r - middle of the box)}, as the fields between faces that
-/// are joined with a phase. A delta along the current fills the open part of its edge.
+/// are joined with a phase; the shares of a delta are real there, too. A delta along the current
+/// fills the open part of its edge.
 Injection current_source(const YeeGrid& grid, const std::array<Faces, 3>& faces, double dt_s,
                          int component, const Point& low, const Point& high, double amplitude,
                          const Waveform& waveform, const Point& bloch_k = {},

@@ -61,9 +61,9 @@ struct DispersiveRun {
 
 /// A run of edges in which D = eps0 (E/inverse + chi2 E_a^2 + chi3 |E|^2 E_a) for the component a
 /// along the edge. Of the two components across it, known beside the edge only, |E|^2 takes the
-/// means of their four neighbours, as if these were linear: an error of second order in chi3. Loss
-/// and poles of the edge act beside it. Linear in absorbing layers; not between faces joined with a
-/// phase.
+/// means of their four neighbours, as if these were linear, D inverse: their part in chi3 |E|^2 is
+/// too large by 2 chi3 |E|^2 inverse of itself. Loss and poles of the edge act beside it. Linear in
+/// absorbing layers; not between faces joined with a phase.
 struct NonlinearRun {
   int first = 0;
   std::vector<double> chi2, chi3;  ///< [length] m/V and m^2/V^2, times the share of the edge's cell
