@@ -101,8 +101,9 @@ TEST(Mgh, GaussNewton) {
 // The minimum is at (sqrt(1 + 2.4 c) - 1) / (4 c).
 TEST(NewtonCg, EndsAtRoundingWhereTheFirstStepsLeftTheDomain) {
   const double cases[][2] = {{1e10, 0.1}, {1e10, 0.137}, {1e9, 0.21}, {1e12, 0.05}};
-  for (const auto& [s, c] : cases) {
-    const auto f = [s = s, c = c](Tensor x) { return s * (x - 0.3 * log(x) + c * x * x); };
+  for (const auto& one : cases) {
+    const double s = one[0], c = one[1];
+    const auto f = [s, c](Tensor x) { return s * (x - 0.3 * log(x) + c * x * x); };
     const auto r = minimize(f, Tensor(3.0), {.method = Method::newton_cg});
     EXPECT_TRUE(converged(r.reason)) << s << ", " << c << ": " << to_string(r.reason);
     EXPECT_NEAR(r.x.item(), (std::sqrt(1 + 2.4 * c) - 1) / (4 * c), 1e-14);
