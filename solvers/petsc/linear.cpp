@@ -126,18 +126,10 @@ class Prepared final : public PreparedSolver {
     its_.reset();
   }
 
-  SolveReport solve(const void* b, void* x, Index columns, bool adjoint) const override {
+  std::vector<SolveReport> solve(const void* b, void* x, Index columns,
+                                 bool adjoint) const override {
     const Session session;
-    SolveReport all{direct_ ? SolveReason::exact : SolveReason::converged, 0, {}};
-    const auto add = [&](SolveReport one, bool first) {
-      one.iterations += all.iterations;
-      const double worst = all.residuals.empty() ? -1 : all.residuals.back(),
-                   mine = one.residuals.back();
-      if (first || (!one.ok() && all.ok()) || (one.ok() == all.ok() && mine > worst))
-        all = std::move(one);  // the worst speaks for all
-      else
-        all.iterations = one.iterations;
-    };
+    std::vector<SolveReport> reports;
     constexpr Index most = 64;  // columns of a block, whose memory is a few such
     for (Index begin = 0; begin < columns; begin += most) {
       const Index count = std::min(columns - begin, most);
@@ -147,13 +139,12 @@ class Prepared final : public PreparedSolver {
         for (Index c = 0; c < count; ++c)
           rhs[static_cast<std::size_t>(c * a_.n + i)] = load(b, a_.dtype, i * columns + begin + c);
       if (in_blocks_ && count > 1) {
-        block(rhs, found, count, adjoint,
-              [&](Index c, SolveReport one) { add(std::move(one), begin + c == 0); });
+        block(rhs, found, count, adjoint, reports);
       } else {
         std::vector<Complex> from(n), to(n);
         for (Index c = 0; c < count; ++c) {
           std::copy_n(rhs.begin() + c * a_.n, a_.n, from.begin());
-          add(column(from, to, adjoint), begin + c == 0);
+          reports.push_back(column(from, to, adjoint));
           std::copy(to.begin(), to.end(), found.begin() + c * a_.n);
         }
       }
@@ -162,7 +153,7 @@ class Prepared final : public PreparedSolver {
           store(x, a_.dtype, i * columns + begin + c,
                 found[static_cast<std::size_t>(c * a_.n + i)]);
     }
-    return all;
+    return reports;
   }
 
  private:
@@ -319,11 +310,10 @@ class Prepared final : public PreparedSolver {
     }
   }
 
-  /// Columns of `rhs`, one after the other, by one call of the factors. Each column's report goes
-  /// to `said`.
-  template <class Said>
+  /// Columns of `rhs`, one after the other, by one call of the factors. Their reports follow those
+  /// that are there.
   void block(std::vector<Complex>& rhs, std::vector<Complex>& found, Index count, bool adjoint,
-             Said&& said) const {
+             std::vector<SolveReport>& reports) const {
     const auto n = static_cast<PetscInt>(a_.n), m = static_cast<PetscInt>(count);
     std::vector<Complex> given(static_cast<std::size_t>(n)), x(given.size()), r(given.size());
     const auto at = [&](std::vector<Complex>& v, Index c) { return v.begin() + c * a_.n; };
@@ -366,7 +356,7 @@ class Prepared final : public PreparedSolver {
       }
       detail::shift_exponents(e, x);
       std::copy(x.begin(), x.end(), at(found, c));
-      said(c, std::move(one));
+      reports.push_back(std::move(one));
     }
   }
 

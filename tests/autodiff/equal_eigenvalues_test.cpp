@@ -242,6 +242,36 @@ TEST(EqualEigenvalues, JordanBlocksHaveNoVectorsToDifferentiate) {
     }
 }
 
+// Copies of one oscillator in any basis, A = S (1 x J) S^-1 with the eigenvalues -i, i, -i, i, ...,
+// which the order by real parts, 0 up to rounding, mixes; in an oblique basis they are further
+// apart than rounding. Of A rounding leaves condition^2 eps.
+TEST(EqualEigenvalues, CopiesOfOneOscillatorHaveLeftVectorsOfTheirRightOnes) {
+  for (Dtype t : {Dtype::f64, Dtype::c128})
+    for (const Index copies : {2, 3})
+      for (const double condition : {8.0, 500.0})
+        for (std::uint64_t seed = 20; seed < 26; ++seed) {
+          SCOPED_TRACE(std::string(name_of(t)) + ", " + std::to_string(copies) + " copies, " +
+                       std::to_string(condition) + ", seed " + std::to_string(seed));
+          const Index n = 2 * copies;
+          const Tensor stretch = exp(linspace(0, std::log(condition), n)),
+                       j = tensor({0.0, 1.0, -1.0, 0.0}, {2, 2}),
+                       s = matmul(columns(qr(gaussian(seed, {n, n}, t)).q, stretch),
+                                  qr(gaussian(seed + 50, {n, n}, t)).q),
+                       a = matmul(s, matmul(cast(kron(eye(copies), j), t), inv(s)));
+          const double tolerance = 4e-14 * condition * condition;
+          const Eig e = eig(a);
+          EXPECT_LE(largest(matmul(adjoint(e.left), e.vectors) - eye(n, Dtype::c128)), tolerance);
+          if (is_complex(t)) continue;
+          // d sum w^2 = 2 tr(A dA), d sum log |w| = tr(A^-1 dA).
+          EXPECT_LE(largest(grad([](Tensor x) { return sum(real(square(eigvals(x)))); })(a) -
+                            2.0 * transpose(a)),
+                    tolerance);
+          EXPECT_LE(largest(grad([](Tensor x) { return sum(log(abs(eigvals(x)))); })(a) -
+                            transpose(inv(a))),
+                    tolerance);
+        }
+}
+
 TEST(EqualEigenvalues, SingularValuesOfLowRank) {
   // Tall, wide and square; of full rank, with one singular value that is 0 and with several.
   for (Dtype t : {Dtype::f64, Dtype::c128})

@@ -6,10 +6,13 @@
 #include "mgh.h"
 
 #include "tessera/autodiff/check.h"
+#include "tessera/autodiff/grad.h"
+#include "tessera/autodiff/ops.h"
 #include "tessera/autodiff/optimize.h"
 
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <cstdio>
 #include <set>
 
@@ -91,6 +94,32 @@ TEST(Mgh, GaussNewton) {
                                   .max_iterations = 1000}),
          {"Freudenstein and Roth", "Jennrich and Sampson", "Gulf research and development",
           "Biggs EXP6", "Penalty II, n = 10", "Chebyquad, n = 8"});
+}
+
+// f = s (x - 0.3 log x + c x^2), whose rounding keeps the gradient above its tolerance. Steps that
+// were refused at x <= 0 long before the end do not say that values and gradients disagree.
+// The minimum is at (sqrt(1 + 2.4 c) - 1) / (4 c).
+TEST(NewtonCg, EndsAtRoundingWhereTheFirstStepsLeftTheDomain) {
+  const double cases[][2] = {{1e10, 0.1}, {1e10, 0.137}, {1e9, 0.21}, {1e12, 0.05}};
+  for (const auto& one : cases) {
+    const double s = one[0], c = one[1];
+    const auto f = [s, c](Tensor x) { return s * (x - 0.3 * log(x) + c * x * x); };
+    const auto r = minimize(f, Tensor(3.0), {.method = Method::newton_cg});
+    EXPECT_TRUE(converged(r.reason)) << s << ", " << c << ": " << to_string(r.reason);
+    EXPECT_NEAR(r.x.item(), (std::sqrt(1 + 2.4 * c) - 1) / (4 * c), 1e-14);
+  }
+}
+
+// A gradient ten times too long: steps are a tenth of what it promises, until none is taken.
+TEST(NewtonCg, DoubtsGradientsThatAreTooLong) {
+  const FlatFunction wrong = custom_jvp(
+      [](const std::vector<Tensor>& x) { return std::vector<Tensor>{sum(square(x[0]))}; },
+      [](const std::vector<Tensor>& x, const std::vector<Tensor>&, const std::vector<Tensor>& t) {
+        return std::vector<Tensor>{20.0 * dot(x[0], t[0])};
+      });
+  const auto r = minimize([&](Tensor x) { return wrong({x})[0]; }, tensor({3.0, 1.0}),
+                          {.method = Method::newton_cg});
+  EXPECT_EQ(r.reason, StopReason::no_descent) << to_string(r.reason);
 }
 
 }  // namespace

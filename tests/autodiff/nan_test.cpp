@@ -11,6 +11,7 @@
 #include "tessera/autodiff/ops/segment.h"
 #include "tessera/autodiff/ops/sort.h"
 #include "tessera/autodiff/ops/window.h"
+#include "tessera/autodiff/solve.h"
 
 #include <gtest/gtest.h>
 
@@ -254,6 +255,20 @@ TEST(NaN, ThatOrderChoosesTakesItsDerivative) {
             (std::vector<double>{0, 2, 0}));
   EXPECT_EQ(argmax(x, 0).item<std::int64_t>(), 1);
   EXPECT_EQ(argmin(x, 0).item<std::int64_t>(), 1);
+}
+
+// A solution that is NaN or overflows is no exact one; other columns are.
+TEST(NaN, DenseFactorsSayWhereASolutionIsNotFinite) {
+  for (const LinearSolverPtr& solver : {dense_lu(), dense_cholesky()}) {
+    const auto reason = [&](const Tensor& a, const Tensor& b) {
+      return static_cast<SolveReason>(linear_solve(LinearOperator::dense(a), b, {.solver = solver})
+                                          .reason.item<std::int32_t>());
+    };
+    EXPECT_EQ(reason(eye(2), tensor({std::nan(""), 1.0})), SolveReason::not_finite);
+    EXPECT_EQ(reason(1e-300 * eye(2), full({2}, 1e10)), SolveReason::not_finite);
+    EXPECT_EQ(reason(1e-300 * eye(2, Dtype::c128), full({2}, 1e10)), SolveReason::not_finite);
+    EXPECT_EQ(reason(1e-300 * eye(2), ones({2, 40})), SolveReason::exact);
+  }
 }
 
 }  // namespace

@@ -262,6 +262,14 @@ TEST(Clipping, ToNothingIsNothing) {
             (std::vector<c128>{0, 0}));
 }
 
+TEST(Clipping, ToInfinityChangesNothing) {
+  const std::pair<Tensor, Tensor> g{tensor({3.0, -4.0}), tensor<c128>({{0, 12}})};
+  for (const auto& c : {clip_by_norm(g, HUGE_VAL), clip_by_value(g, HUGE_VAL)}) {
+    EXPECT_EQ(c.first.to_vector(), g.first.to_vector());
+    EXPECT_EQ(c.second.to_vector<c128>(), g.second.to_vector<c128>());
+  }
+}
+
 // The functions of Moré & Thuente's section 5, with the settings of their tables.
 TEST(WolfeSearch, MeetsBothConditionsOnMoreAndThuentesFunctions) {
   struct Case {

@@ -265,7 +265,8 @@ struct Counting final : LinearSolver {
   struct Prepared final : PreparedSolver {
     const Counting* c;
     std::unique_ptr<PreparedSolver> inner;
-    SolveReport solve(const void* b, void* x, Index columns, bool adjoint) const override {
+    std::vector<SolveReport> solve(const void* b, void* x, Index columns,
+                                   bool adjoint) const override {
       ++c->solved;
       c->columns += static_cast<int>(columns);
       return inner->solve(b, x, columns, adjoint);

@@ -486,5 +486,33 @@ TEST(Ldlt, TheScaleOfTheProblemDoesNotMatter) {
   }
 }
 
+// Columns of one solve, and systems of their own: (4 1; 1 3)^-1 (1, 2) = (1, 7) / 11.
+TEST(Ldlt, OneSystemOfABatchDoesNotFailTheOthers) {
+  const Tensor a = tensor({4.0, 1.0, 1.0, 3.0}, {2, 2}), fine = ones({2, 2}),
+               b = tensor({1.0, 2.0, std::nan(""), 1.0}, {2, 2});
+  for (const LinearSolverPtr& solver : {ldlt(), dense_lu(), dense_cholesky(), cg()}) {
+    SCOPED_TRACE(solver->name());
+    const auto both = [&](Tensor r) {
+      const LinearSolution y = linear_solve(LinearOperator::dense(a), r, {.solver = solver});
+      return std::pair(y.x, y.reason);
+    };
+    const auto x_of = [&](Tensor r) { return both(r).first; };
+    const auto all = [&](Tensor r) { return vmap(x_of)(r); };
+    const auto right = [](const Tensor& x) {
+      EXPECT_NEAR(x.to_vector()[0], 1.0 / 11, 1e-10);  // the tolerance of cg
+      EXPECT_NEAR(x.to_vector()[1], 7.0 / 11, 1e-10);
+    };
+    const auto [x, why] = vmap(both)(b);
+    right(select(x, 0, 0));
+    EXPECT_GT(why.to_vector<std::int32_t>()[0], 0);
+    EXPECT_EQ(why.to_vector<std::int32_t>()[1], code(SolveReason::not_finite));
+    for (const Tensor& t : {jvp(all, fine, b).second, vjp(all, fine).second(b),
+                            transpose(jvp(x_of, fine, transpose(b)).second)}) {
+      right(select(t, 0, 0));
+      EXPECT_FALSE(any(is_finite(select(t, 0, 1))).item<bool>());
+    }
+  }
+}
+
 }  // namespace
 }  // namespace tessera::solvers

@@ -8,9 +8,11 @@
 #include "tessera/autodiff/ops.h"
 #include "tessera/autodiff/ops/matrix_functions.h"
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 #include <numeric>
+#include <span>
 
 namespace tessera {
 namespace {
@@ -86,7 +88,7 @@ struct EigPrimitive : LeadingBatch {
       const Index n2 = s.n * s.n;
       return 3 * detail::scratch_bytes<T>(n2 + kSlack<T>) + 2 * detail::scratch_bytes<Z>(n2) +
              detail::scratch_bytes<T>(Needs<T>(s.n).work) + detail::scratch_bytes<R>(2 * s.n) +
-             detail::scratch_bytes<Z>(s.n) + detail::scratch_bytes<Index>(s.n);
+             detail::scratch_bytes<Z>(s.n) + 2 * detail::scratch_bytes<Index>(s.n);
     });
   }
   template <class T>
@@ -140,33 +142,56 @@ struct EigPrimitive : LeadingBatch {
       normalise(size, v, u);
       for (Index i = 0; i < size; ++i) vectors[i * size + j] = v[i], left[i * size + j] = u[i];
     }
-    // Of equal values geev's vectors are any of their space, and not those of each other.
-    R most = 0;
-    for (Index j = 0; j < size; ++j) most = std::max(most, std::abs(values[j]));
-    const R rounding = static_cast<R>(8 * size) * std::numeric_limits<R>::epsilon() * most;
-    for (Index first = 0, last = 1; first < size; first = last++) {
-      while (last < size && std::abs(values[last] - values[last - 1]) <= rounding) ++last;
-      if (last - first > 1)
-        pair_off(size, first, last, vectors, left, right_vectors.data(), left_vectors.data());
-    }
+    pair_close(size, values, vectors, left, order.data(), right_vectors.data(),
+               left_vectors.data());
     return 0;
   }
-  /// U <- U (V^H U)^-1 of the columns [first, last), so that U^H V = 1; where one of them is
-  /// infinite, or they do not span their space, they stay. `g` and `u` are memory for n^2 values
-  /// each.
+  /// W^H V = 1 also where values are close. geev makes vectors of both kinds by themselves: of a
+  /// gap d they are those of each other up to eps |w| / d, of equal values not at all. Values are
+  /// of one group where a chain of gaps below sqrt(eps) |w| joins them; equal ones need not follow
+  /// each other, as -i, i, -i, i whose real parts are 0 up to rounding. `columns` is memory for n,
+  /// `g` and `u` for n^2 values each.
   template <class Z>
-  static void pair_off(Index n, Index first, Index last, const Z* vectors, Z* left, Z* g, Z* u) {
+  static void pair_close(Index n, const Z* values, const Z* vectors, Z* left, Index* columns, Z* g,
+                         Z* u) {
     using R = typename Z::value_type;
-    const Index k = last - first;
+    R most = 0;
+    for (Index j = 0; j < n; ++j) most = std::max(most, std::abs(values[j]));
+    const R close = std::sqrt(std::numeric_limits<R>::epsilon()) * most;
+    detail::Scratch<Index> group(static_cast<std::size_t>(n));  // the first value of each one's
+    std::iota(group.begin(), group.end(), Index{0});
+    for (Index j = 1; j < n; ++j)
+      for (Index i = j; i-- > 0 && values[j].real() - values[i].real() <= close;) {
+        const Index one = group[i], other = group[j];
+        if (one != other && std::abs(values[j] - values[i]) <= close)
+          std::replace(group.begin(), group.begin() + j + 1, std::max(one, other),
+                       std::min(one, other));
+      }
+    for (Index first = 0; first < n; ++first) {
+      if (group[first] != first) continue;
+      Index count = 0;
+      for (Index j = first; j < n; ++j)
+        if (group[j] == first) columns[count++] = j;
+      if (count > 1)
+        pair_off(n, std::span(columns, static_cast<std::size_t>(count)), vectors, left, g, u);
+    }
+  }
+  /// U <- U (V^H U)^-1 of these columns, so that U^H V = 1; where one of them is infinite, or they
+  /// do not span their space, they stay. `g` and `u` are memory for n^2 values each.
+  template <class Z>
+  static void pair_off(Index n, std::span<const Index> columns, const Z* vectors, Z* left, Z* g,
+                       Z* u) {
+    using R = typename Z::value_type;
+    const Index k = static_cast<Index>(columns.size());
     std::fill_n(g, k * k, Z(0));  // V^H U
     for (Index a = 0; a < k; ++a)
       for (Index b = 0; b < k; ++b)
         for (Index i = 0; i < n; ++i)
-          g[a * k + b] += std::conj(vectors[i * n + first + a]) * left[i * n + first + b];
+          g[a * k + b] += std::conj(vectors[i * n + columns[a]]) * left[i * n + columns[b]];
     // Gauss and Jordan by columns, on U as on V^H U.
     const R least = static_cast<R>(8 * n) * std::numeric_limits<R>::epsilon();
     for (Index i = 0; i < n; ++i)
-      for (Index b = 0; b < k; ++b) u[i * k + b] = left[i * n + first + b];
+      for (Index b = 0; b < k; ++b) u[i * k + b] = left[i * n + columns[b]];
     const auto each_row = [&](auto&& f) {
       for (Index a = 0; a < k; ++a) f(g + a * k);
       for (Index i = 0; i < n; ++i) f(u + i * k);
@@ -187,7 +212,7 @@ struct EigPrimitive : LeadingBatch {
       }
     }
     for (Index i = 0; i < n; ++i)
-      for (Index b = 0; b < k; ++b) left[i * n + first + b] = u[i * k + b];
+      for (Index b = 0; b < k; ++b) left[i * n + columns[b]] = u[i * k + b];
   }
   /// |v| = 1, its largest component real and positive, u^H v = 1; of a defective pair, u^H v no
   /// more than rounding, u is infinite.

@@ -93,7 +93,7 @@ Search search(Iterate& it, const Vector& d, double slope, double first, double c
     const double along = dot(g_trial, d);
     if (std::isfinite(value) && std::isfinite(along) && value < best)
       best = value, x_best = x_trial, g_best = g_trial;
-    if (std::abs(along) <= 2 * std::abs(slope) && a > widest)
+    if (std::isfinite(value) && std::abs(along) <= 2 * std::abs(slope) && a > widest)
       widest = a, agrees = consistent(value - it.value, a * slope, a * along, it.value);
     return std::pair(value, along);
   };
@@ -255,7 +255,7 @@ FlatResult newton_cg(Iterate it) {
   double radius = it.o.first_radius;
   if (!(radius > 0))
     fail("minimize", "first_radius must be positive, got " + std::to_string(radius));
-  bool agrees = true;
+  bool agrees = true;  // as the last step said that stands out of rounding
   while (!it.done()) {
     double model = 0;
     const Vector p = steihaug(it, radius, model);
@@ -271,6 +271,9 @@ FlatResult newton_cg(Iterate it) {
       it.stop(agrees ? StopReason::at_rounding : StopReason::no_descent);
       break;
     }
+    const double slope_there = dot(g, p);
+    if (std::abs(model) > 1e-7 * std::abs(it.value) || !std::isfinite(value + slope_there))
+      agrees = consistent(value - it.value, dot(it.g, p), slope_there, it.value);
     const double ratio = drowned ? 1 : (value - it.value) / model;
     if (!(ratio >= 0.25))
       radius = 0.25 * length;
@@ -279,8 +282,6 @@ FlatResult newton_cg(Iterate it) {
     if (ratio > 1e-4 && std::isfinite(norm_inf(g))) {
       if (it.accept(std::move(x), value, std::move(g), model)) break;
     } else {
-      if (std::abs(model) > 1e-7 * std::abs(it.value))
-        agrees = consistent(value - it.value, dot(it.g, p), dot(g, p), it.value);
       ++it.result.iterations;
       it.result.history.push_back({it.value, norm_inf(it.g), 0});
       if (length <= 1e-16 * norm2(it.x) || std::abs(model) <= 1e-4 * rounding) {

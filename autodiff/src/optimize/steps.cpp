@@ -253,10 +253,10 @@ Tensor gauss_newton_step(const std::function<Tensor(Tensor)>& residual, const Te
 
 // ---- clipping ----
 namespace {
-/// limit / max(limit, size), and 1 for the limit 0 of what is 0.
+/// 1 up to the limit, be it 0 or infinity, limit / size above.
 Tensor share_of(const Tensor& limit, const Tensor& size) {
-  const Tensor larger = maximum(size, limit), none = equal(larger, 0.0);
-  return where(none, 1.0, limit / where(none, 1.0, larger));
+  const Tensor within = less_equal(size, limit);
+  return where(within, 1.0, limit / where(within, 1.0, size));
 }
 }  // namespace
 Tensor detail::norm_of(const Leaves& g) {

@@ -69,14 +69,17 @@ class Factors final : public PreparedSolver {
     for (Index i = 0; info_ == 0 && i < n_; ++i)
       if (!std::isfinite(std::abs(m_[i * n_ + i]))) not_finite_ = true;
   }
-  SolveReport solve(const void* b, void* x, Index columns, bool adjoint) const override {
+  std::vector<SolveReport> solve(const void* b, void* x, Index columns,
+                                 bool adjoint) const override {
     const T* from = static_cast<const T*>(b);
     T* to = static_cast<T*>(x);
     if (info_ != 0 || not_finite_) {
       std::fill(to, to + n_ * columns, T(std::numeric_limits<real_t<T>>::quiet_NaN()));
-      return {not_finite_ ? SolveReason::not_finite : SolveReason::singular, 0, {}};
+      const SolveReason why = not_finite_ ? SolveReason::not_finite : SolveReason::singular;
+      return std::vector<SolveReport>(static_cast<std::size_t>(columns), SolveReport{why, 0, {}});
     }
-    if (n_ == 0 || columns == 0) return {};
+    std::vector<SolveReport> reports(static_cast<std::size_t>(columns));
+    if (n_ == 0 || columns == 0) return reports;
     const bool conjugated = is_cplx<T> && (cholesky_ || adjoint);
     const char* op = adjoint ? "N" : "T";
     constexpr Index kColumns = 32;  // a block of columns goes to one thread; its size is fixed
@@ -94,11 +97,17 @@ class Factors final : public PreparedSolver {
         TESSERA_LAPACK(T, potrs)("U", &n, &k, m_.data(), &n, held.data(), &n, &info);
       else
         TESSERA_LAPACK(T, getrs)(op, &n, &k, m_.data(), &n, swaps_.data(), held.data(), &n, &info);
+      real_t<T> bad[kColumns] = {};  // NaN where something is not finite
       for (Index i = 0; i < n_; ++i)
-        for (Index j = 0; j < count; ++j)
-          to[i * columns + begin + j] = conjugated ? conjugate(held[j * n_ + i]) : held[j * n_ + i];
+        for (Index j = 0; j < count; ++j) {
+          const T v = held[j * n_ + i];
+          to[i * columns + begin + j] = conjugated ? conjugate(v) : v;
+          bad[j] += real_t<T>(0) * std::real(v) + real_t<T>(0) * std::imag(v);
+        }
+      for (Index j = 0; j < count; ++j)
+        if (bad[j] != 0) reports[begin + j].reason = SolveReason::not_finite;
     });
-    return {};
+    return reports;
   }
 
  private:

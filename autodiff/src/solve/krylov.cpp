@@ -358,25 +358,18 @@ class Prepared final : public PreparedSolver {
     if (a.ranks) usable = a.ranks->max(usable ? 0 : 1) == 0;
     if (!usable) diagonal_.clear();
   }
-  SolveReport solve(const void* b, void* x, Index columns, bool adjoint) const override {
+  std::vector<SolveReport> solve(const void* b, void* x, Index columns,
+                                 bool adjoint) const override {
     const T* from = static_cast<const T*>(b);
     T* to = static_cast<T*>(x);
-    SolveReport all{SolveReason::converged, 0, {}};
+    std::vector<SolveReport> reports;
     Vector<T> rhs(static_cast<std::size_t>(a_.n)), found(rhs.size());
     for (Index c = 0; c < columns; ++c) {
       for (Index i = 0; i < a_.n; ++i) rhs[i] = from[i * columns + c];
-      SolveReport one = solve_column(method_, a_, options_, diagonal_, adjoint, rhs, found);
+      reports.push_back(solve_column(method_, a_, options_, diagonal_, adjoint, rhs, found));
       for (Index i = 0; i < a_.n; ++i) to[i * columns + c] = found[i];
-      one.iterations += all.iterations;
-      // The column that fared worst speaks for all.
-      const double worst = all.residuals.empty() ? -1 : all.residuals.back(),
-                   mine = one.residuals.empty() ? 0 : one.residuals.back();
-      if (c == 0 || (!one.ok() && all.ok()) || (one.ok() == all.ok() && mine > worst))
-        all = std::move(one);
-      else
-        all.iterations = one.iterations;
     }
-    return all;
+    return reports;
   }
 
  private:

@@ -16,6 +16,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <iterator>
 #include <limits>
 #include <mutex>
 
@@ -182,6 +183,40 @@ struct Batch {
   }
 };
 
+// ---- reports ----
+
+/// The column that fared worst speaks for all of a system, with the iterations of all.
+SolveReport worst_of(std::vector<SolveReport> columns) {
+  const auto last = [](const SolveReport& r) {
+    return r.residuals.empty() ? 0 : r.residuals.back();
+  };
+  SolveReport all;
+  int iterations = 0;
+  for (std::size_t c = 0; c < columns.size(); ++c) {
+    SolveReport& one = columns[c];
+    iterations += one.iterations;
+    if (c == 0 || (!one.ok() && all.ok()) || (one.ok() == all.ok() && last(one) > last(all)))
+      all = std::move(one);
+  }
+  all.iterations = iterations;
+  return all;
+}
+/// NaN in the columns of x, row-major [n, columns], whose solve failed.
+void fill_failed(const std::vector<SolveReport>& columns, std::byte* x, Index n, Dtype dtype) {
+  const auto count = static_cast<Index>(columns.size());
+  visit_dtype(dtype, [&](auto tag) {
+    using T = typename decltype(tag)::type;
+    if constexpr (contains(kInexact, dtype_of<T>())) {
+      constexpr auto none = std::numeric_limits<real_t<T>>::quiet_NaN();
+      T nan(none);
+      if constexpr (is_cplx<T>) nan = T(none, none);
+      for (Index c = 0; c < count; ++c)
+        for (Index i = 0; !columns[c].ok() && i < n; ++i)
+          reinterpret_cast<T*>(x)[i * count + c] = nan;
+    }
+  });
+}
+
 // ---- the primitive ----
 
 struct LinearSolve : Hand<LinearSolve> {
@@ -226,7 +261,7 @@ struct LinearSolve : Hand<LinearSolve> {
     auto* x = static_cast<std::byte*>(out[0]->data);
     std::vector<std::vector<Index>> of_matrix(static_cast<std::size_t>(batch.matrices));
     for (Index i = 0; i < batch.count; ++i) of_matrix[batch.place(i, ~Index{1})].push_back(i);
-    std::vector<SolveReport> reports(static_cast<std::size_t>(batch.count));
+    std::vector<std::vector<SolveReport>> reports(static_cast<std::size_t>(batch.count));
     const auto solve_matrix = [&](Index m) {
       const std::vector<Index>& systems = of_matrix[m];
       std::vector<View> params;
@@ -245,12 +280,18 @@ struct LinearSolve : Hand<LinearSolve> {
             one->solver = s.solver->prepare(operator_of(s, one->params));
             return one;
           });
+      const auto solve = [&](const std::byte* from, std::byte* to, Index count) {
+        std::vector<SolveReport> all = ready->solver->solve(from, to, count, f.adjoint);
+        if (static_cast<Index>(all.size()) != count)
+          fail(name, "the solver '" + s.solver->name() + "' gave " + std::to_string(all.size()) +
+                         " reports of " + std::to_string(count) + " columns");
+        return all;
+      };
       const Index many = static_cast<Index>(systems.size());
       if (many == 1 || !s.solver->joins_columns()) {
         for (Index i : systems)
-          reports[i] = ready->solver->solve(b + static_cast<std::size_t>(i * size) * element,
-                                            x + static_cast<std::size_t>(i * size) * element,
-                                            columns, f.adjoint);
+          reports[i] = solve(b + static_cast<std::size_t>(i * size) * element,
+                             x + static_cast<std::size_t>(i * size) * element, columns);
         return;
       }
       std::vector<std::byte> joined(static_cast<std::size_t>(many * size) * element),
@@ -265,12 +306,12 @@ struct LinearSolve : Hand<LinearSolve> {
       for (Index q = 0; q < many; ++q)
         for (Index r = 0; r < n; ++r)
           std::memcpy(joined.data() + place(q, r), b + part(systems[q], r), row);
-      const SolveReport report =
-          ready->solver->solve(joined.data(), found.data(), many * columns, f.adjoint);
+      std::vector<SolveReport> of_columns = solve(joined.data(), found.data(), many * columns);
       for (Index q = 0; q < many; ++q) {
         for (Index r = 0; r < n; ++r)
           std::memcpy(x + part(systems[q], r), found.data() + place(q, r), row);
-        reports[systems[q]] = report;
+        const auto first = std::make_move_iterator(of_columns.begin() + q * columns);
+        reports[systems[q]].assign(first, first + columns);
       }
     };
     const Index matrices = batch.count ? batch.matrices : 0;
@@ -279,18 +320,13 @@ struct LinearSolve : Hand<LinearSolve> {
     else
       parallel_chunks(matrices, solve_matrix);
     for (Index i = 0; i < batch.count; ++i) {
-      const SolveReport& r = reports[i];
+      if (f.derivative)
+        fill_failed(reports[i], x + static_cast<std::size_t>(i * size) * element, n,
+                    s.unknown.dtype);
+      const SolveReport r = worst_of(std::move(reports[i]));
       static_cast<std::int32_t*>(out[1]->data)[i] = static_cast<std::int32_t>(r.reason);
       static_cast<std::int32_t*>(out[2]->data)[i] = r.iterations;
       static_cast<double*>(out[3]->data)[i] = r.residuals.empty() ? 0 : r.residuals.back();
-      if (f.derivative && !r.ok())
-        visit_dtype(real_of(s.unknown.dtype), [&](auto tag) {
-          using R = typename decltype(tag)::type;
-          auto* from = reinterpret_cast<R*>(x + static_cast<std::size_t>(i * size) * element);
-          if constexpr (std::is_floating_point_v<R>)
-            std::fill(from, from + static_cast<std::size_t>(size) * element / sizeof(R),
-                      std::numeric_limits<R>::quiet_NaN());
-        });
       if (s.monitor) s.monitor(r, f.adjoint);
     }
   }

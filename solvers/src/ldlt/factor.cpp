@@ -124,8 +124,9 @@ Factor<T>::Factor(std::shared_ptr<const Analysis> analysis, const T* values)
 }
 
 template <class T>
-bool Factor<T>::solve(const T* b, T* x, Index count, Index stride, bool conjugated) const {
-  if (count == 1) return solve_column(b, x, stride, conjugated);
+void Factor<T>::solve(const T* b, T* x, Index count, Index stride, bool conjugated,
+                      RealOf<T>* bad) const {
+  if (count == 1) return solve_column(b, x, stride, conjugated, bad);
   const Analysis& a = *analysis_;
   const Index width = padded<T>(count);
   const Memory<T> memory(a.n * width);
@@ -151,7 +152,7 @@ bool Factor<T>::solve(const T* b, T* x, Index count, Index stride, bool conjugat
     if (std::all_of(mine, mine + f.pivots * width, [](const T& v) { return v == T(0); })) continue;
     eliminate(panel(k), mine, all, a.rows_of(f).data(), width);
   }
-  RealOf<T> bad = 0;  // NaN where something is not finite
+  std::fill_n(bad, count, RealOf<T>(0));
   for (std::size_t k = fronts; k-- > 0;) {
     const Front& f = a.fronts[k];
     substitute(panel(k), inverse_.get() + f.first, all + f.first * width, all, a.rows_of(f).data(),
@@ -161,14 +162,14 @@ bool Factor<T>::solve(const T* b, T* x, Index count, Index stride, bool conjugat
       T* const to = x + a.order[r] * stride;
       for (Index c = 0; c < count; ++c) to[c] = conjugate_if(row[c], conjugated);
       for (Index c = 0; c < count; ++c)
-        bad += RealOf<T>(0) * std::real(row[c]) + RealOf<T>(0) * std::imag(row[c]);
+        bad[c] += RealOf<T>(0) * std::real(row[c]) + RealOf<T>(0) * std::imag(row[c]);
     }
   }
-  return bad == 0;
 }
 
 template <class T>
-bool Factor<T>::solve_column(const T* b, T* x, Index stride, bool conjugated) const {
+void Factor<T>::solve_column(const T* b, T* x, Index stride, bool conjugated,
+                             RealOf<T>* bad) const {
   const Analysis& a = *analysis_;
   const Memory<T> memory(a.n), desk(3 * storage_.column);
   T* const all = memory.get();
@@ -185,12 +186,11 @@ bool Factor<T>::solve_column(const T* b, T* x, Index stride, bool conjugated) co
     substitute_column(panel(k), inverse_.get() + f.first, all + f.first, all, a.rows_of(f).data(),
                       desk.get());
   }
-  RealOf<T> bad = 0;
+  *bad = 0;
   for (Index k = 0; k < a.n; ++k) {
     x[a.order[k] * stride] = conjugate_if(all[k], conjugated);
-    bad += RealOf<T>(0) * std::real(all[k]) + RealOf<T>(0) * std::imag(all[k]);
+    *bad += RealOf<T>(0) * std::real(all[k]) + RealOf<T>(0) * std::imag(all[k]);
   }
-  return bad == 0;
 }
 
 template class Factor<float>;

@@ -26,9 +26,9 @@ class Factor {
 
   Pivots pivots() const { return pivots_; }
   Index bytes() const { return storage_.panel.back() * Index{sizeof(T)}; }
-  /// x = A^-1 b, or conj(A)^-1 b, of `count` columns; rows of b and x are `stride` apart. Whether x
-  /// is finite.
-  bool solve(const T* b, T* x, Index count, Index stride, bool conjugated) const;
+  /// x = A^-1 b, or conj(A)^-1 b, of `count` columns; rows of b and x are `stride` apart. `bad` is
+  /// 0 for each column that is finite, NaN for others.
+  void solve(const T* b, T* x, Index count, Index stride, bool conjugated, RealOf<T>* bad) const;
 
  private:
   Panel<T> panel(std::size_t front) const {
@@ -43,7 +43,7 @@ class Factor {
   };
   Pivots factor_front(std::size_t front, const T* values, const RealOf<T>* given, const Desk& mine,
                       T* top, bool in_top);
-  bool solve_column(const T* b, T* x, Index stride, bool conjugated) const;
+  void solve_column(const T* b, T* x, Index stride, bool conjugated, RealOf<T>* bad) const;
 
   std::shared_ptr<const Analysis> analysis_;
   const Storage& storage_;

@@ -44,32 +44,32 @@ class LdltPrepared final : public PreparedSolver {
         values_(static_cast<const T*>(a.values)),
         factor_(checked(analysis_of(pattern_)), values_) {}
 
-  SolveReport solve(const void* b, void* x, Index columns, bool adjoint) const override {
+  std::vector<SolveReport> solve(const void* b, void* x, Index columns,
+                                 bool adjoint) const override {
     const T* const from = static_cast<const T*>(b);
     T* const to = static_cast<T*>(x);
     const Index n = pattern_->rows();
+    const auto all = [columns](SolveReason reason, std::vector<double> residuals) {
+      return std::vector<SolveReport>(static_cast<std::size_t>(columns),
+                                      SolveReport{reason, 0, std::move(residuals)});
+    };
     const Pivots pivots = factor_.pivots();
     if (pivots.zero || !pivots.finite) {
       std::fill(to, to + n * columns, T(std::numeric_limits<RealOf<T>>::quiet_NaN()));
-      return {pivots.zero ? SolveReason::singular : SolveReason::not_finite, 0, {}};
+      return all(pivots.zero ? SolveReason::singular : SolveReason::not_finite, {});
     }
-    SolveReport report{SolveReason::exact, 0, {0.0}};
-    if (n == 0 || columns == 0) return report;
+    std::vector<SolveReport> reports = all(SolveReason::exact, {0.0});
+    if (n == 0 || columns == 0) return reports;
     // Blocks of columns go to threads; a column's bits do not depend on its block. Where factors
     // stay in the cache narrow blocks do, too; where they do not, wide ones read them less often.
     constexpr Index cached = 16 << 20;
     const Index most = (factor_.bytes() <= cached ? 3 : 12) * kBlock<T>;
     const Index blocks = (columns + most - 1) / most;
-    std::vector<Outcome> of(static_cast<std::size_t>(blocks));
     parallel_chunks(blocks, [&](Index k) {
       const Index begin = k * columns / blocks, end = (k + 1) * columns / blocks;
-      of[k] = solve_block(from + begin, to + begin, end - begin, columns, adjoint);
+      solve_block(from + begin, to + begin, end - begin, columns, adjoint, reports.data() + begin);
     });
-    for (const Outcome& o : of) {
-      report.residuals[0] = std::max(report.residuals[0], o.residual);  // the worst speaks for all
-      if (static_cast<int>(o.reason) < static_cast<int>(report.reason)) report.reason = o.reason;
-    }
-    return report;
+    return reports;
   }
 
  private:
@@ -79,13 +79,9 @@ class LdltPrepared final : public PreparedSolver {
   static constexpr double kTrusted = 32;  ///< growth of which no residual need be looked at
   static constexpr int kRounds = 5;
 
-  struct Outcome {
-    SolveReason reason = SolveReason::exact;
-    double residual = 0;
-  };
   struct Errors {
-    double backward = 0;  ///< largest |b - A x| / (|A| |x| + |b|) of a column
-    double residual = 0;  ///< largest |b - A x| / |b|
+    double backward = 0;  ///< |b - A x| / (|A| |x| + |b|)
+    double residual = 0;  ///< |b - A x| / |b|
   };
 
   /// Throws where the matrix is not its transposed, up to rounding.
@@ -136,9 +132,9 @@ class LdltPrepared final : public PreparedSolver {
     return largest;
   }
 
-  /// Of columns of b and x, rows `stride` apart. Where `r` is, the residuals go there, rows `count`
-  /// apart.
-  Errors errors(const T* b, const T* x, Index count, Index stride, bool adjoint, T* r) const {
+  /// Of each column of b and x, rows `stride` apart. The residuals go to r, rows `count` apart.
+  std::vector<Errors> errors(const T* b, const T* x, Index count, Index stride, bool adjoint,
+                             T* r) const {
     const CsrPattern& p = *pattern_;
     const auto m = static_cast<std::size_t>(count);
     // Squares of b 2^-e are in range.
@@ -167,20 +163,17 @@ class LdltPrepared final : public PreparedSolver {
         bb[c] += square(b[i * stride + static_cast<Index>(c)], scale[c]);
         xx[c] += square(x[i * stride + static_cast<Index>(c)], scale[c]);
       }
-      if (r) std::copy(row.begin(), row.end(), r + i * count);
+      std::copy(row.begin(), row.end(), r + i * count);
     }
     const double norm = norm_of_rows();
-    Errors worst;
+    std::vector<Errors> of(m);
     for (std::size_t c = 0; c < m; ++c) {
       if (rr[c] == 0) continue;
       const double length = std::sqrt(rr[c]);
-      worst.backward = worse(worst.backward, length / (norm * std::sqrt(xx[c]) + std::sqrt(bb[c])));
-      worst.residual = worse(worst.residual, length / std::sqrt(bb[c]));
+      of[c] = {length / (norm * std::sqrt(xx[c]) + std::sqrt(bb[c])), length / std::sqrt(bb[c])};
     }
-    return worst;
+    return of;
   }
-  /// NaN is the worst of all.
-  static double worse(double a, double b) { return a >= b || std::isnan(a) ? a : b; }
   /// a b, or conj(a) b.
   static T product(T a, T b, bool conjugated) {
     if constexpr (kIsComplex<T>) {
@@ -191,30 +184,51 @@ class LdltPrepared final : public PreparedSolver {
     }
   }
 
-  Outcome solve_block(const T* b, T* x, Index count, Index stride, bool adjoint) const {
-    if (!factor_.solve(b, x, count, stride, adjoint)) return {SolveReason::not_finite, 0};
-    if (factor_.pivots().growth <= kTrusted) return {};
+  void solve_block(const T* b, T* x, Index count, Index stride, bool adjoint,
+                   SolveReport* reports) const {
+    const auto m = static_cast<std::size_t>(count);
+    std::vector<R> bad(m);
+    factor_.solve(b, x, count, stride, adjoint, bad.data());
+    for (std::size_t c = 0; c < m; ++c)
+      if (bad[c] != 0) reports[c].reason = SolveReason::not_finite;
+    if (factor_.pivots().growth > kTrusted) refine(b, x, count, stride, adjoint, reports);
+  }
+  /// Each column by itself, until its error is small or falls no more.
+  void refine(const T* b, T* x, Index count, Index stride, bool adjoint,
+              SolveReport* reports) const {
     const Index n = pattern_->rows();
+    const auto m = static_cast<std::size_t>(count);
     std::vector<T> r(static_cast<std::size_t>(n * count)), d(r.size());
-    const auto add = [&](int sign) {
+    std::vector<R> bad(m);
+    const auto add = [&](std::size_t c, R sign) {
       for (Index i = 0; i < n; ++i)
-        for (Index c = 0; c < count; ++c)
-          x[i * stride + c] +=
-              static_cast<RealOf<T>>(sign) * d[static_cast<std::size_t>(i * count + c)];
+        x[i * stride + static_cast<Index>(c)] += sign * d[static_cast<std::size_t>(i) * m + c];
     };
-    Errors now = errors(b, x, count, stride, adjoint, r.data());
-    for (int round = 0; round < kRounds && now.backward > kRefine; ++round) {
-      factor_.solve(r.data(), d.data(), count, count, adjoint);
-      add(1);
-      const Errors next = errors(b, x, count, stride, adjoint, r.data());
-      if (!(next.backward < now.backward)) {
-        add(-1);
-        break;
+    std::vector<Errors> now = errors(b, x, count, stride, adjoint, r.data());
+    std::vector<char> goes_on(m, 1);
+    for (int round = 0; round < kRounds; ++round) {
+      for (std::size_t c = 0; c < m; ++c) goes_on[c] = goes_on[c] && now[c].backward > kRefine;
+      if (std::none_of(goes_on.begin(), goes_on.end(), [](char g) { return g != 0; })) break;
+      factor_.solve(r.data(), d.data(), count, count, adjoint, bad.data());
+      for (std::size_t c = 0; c < m; ++c)
+        if (goes_on[c]) add(c, R(1));
+      const std::vector<Errors> next = errors(b, x, count, stride, adjoint, r.data());
+      for (std::size_t c = 0; c < m; ++c) {
+        if (!goes_on[c]) continue;
+        goes_on[c] = next[c].backward < now[c].backward;
+        if (goes_on[c])
+          now[c] = next[c];
+        else
+          add(c, R(-1));
       }
-      now = next;
     }
-    if (!std::isfinite(now.backward)) return {SolveReason::not_finite, now.residual};
-    return {now.backward <= kAccept ? SolveReason::exact : SolveReason::stagnated, now.residual};
+    for (std::size_t c = 0; c < m; ++c) {
+      reports[c].residuals = {now[c].residual};
+      if (!std::isfinite(now[c].backward))
+        reports[c].reason = SolveReason::not_finite;
+      else if (!(now[c].backward <= kAccept))
+        reports[c].reason = SolveReason::stagnated;
+    }
   }
 
   CsrPatternPtr pattern_;

@@ -154,7 +154,7 @@ template <IsTree P>
 P clip_by_value(const P& g, Arg limit) {
   return unflatten_tree(g, detail::clip_values(flatten_tree(g), limit));
 }
-/// All leaves times limit / max(limit, global norm).
+/// All leaves times limit / max(limit, global norm); the limit infinity leaves them as they are.
 template <IsTree P>
 P clip_by_norm(const P& g, Arg limit) {
   return unflatten_tree(g, detail::clip_norm(flatten_tree(g), limit));

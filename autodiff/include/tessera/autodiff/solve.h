@@ -47,7 +47,7 @@ enum class SolveReason : std::int32_t {
 const char* to_string(SolveReason r);
 struct SolveReport {
   SolveReason reason = SolveReason::exact;
-  int iterations = 0;             ///< products with A, over all columns of b
+  int iterations = 0;             ///< products with A
   std::vector<double> residuals;  ///< |b - A x| / |b| after each, as the method estimates it; the
                                   ///< last is the true one
   bool ok() const { return static_cast<int>(reason) > 0; }
@@ -72,8 +72,9 @@ struct SolverOperator {
 class PreparedSolver {
  public:
   virtual ~PreparedSolver() = default;
-  /// X of A X = B, or A^H X = B; B and X are row-major [n, columns].
-  virtual SolveReport solve(const void* b, void* x, Index columns, bool adjoint) const = 0;
+  /// X of A X = B, or A^H X = B; B and X are row-major [n, columns]. A report for each column.
+  virtual std::vector<SolveReport> solve(const void* b, void* x, Index columns,
+                                         bool adjoint) const = 0;
 };
 class LinearSolver {
  public:
@@ -162,9 +163,10 @@ struct LinearSolveOptions {
   std::function<void(const SolveReport&, bool adjoint)> monitor = nullptr;
 };
 /// x, and how it came about: for each system of a batch (scalars for one) the SolveReason i32,
-/// iterations i32 and the last relative residual f64 (0 for factorisations). Not to converge is a
-/// result: x is the last iterate. A tangent or an adjoint whose own solve fails has no such place
-/// to say so and is NaN.
+/// iterations i32 and the last relative residual f64 (0 for factorisations). The column of b that
+/// fared worst speaks for its system, iterations are those of all its columns. Not to converge is a
+/// result: x is the last iterate. A column of a tangent or of an adjoint whose own solve fails has
+/// no such place to say so and is NaN.
 struct LinearSolution {
   Tensor x, reason, iterations, residual;
 };
