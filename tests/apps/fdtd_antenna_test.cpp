@@ -82,8 +82,9 @@ TEST_F(Fdtd, AnAntennaWithoutLossRadiatesWhatItsPortAccepts) {
                             vswr = column("RUN", "feed", "vswr");
   ASSERT_EQ(efficiency.size(), 3U);
   for (std::size_t f = 0; f < 3; ++f) {
-    // The flux through the box takes means of fields over cells of 1/18 to 1/30 of a wavelength.
-    EXPECT_NEAR(efficiency[f], 1, 0.01);
+    // Both powers are those of the scheme, to what fields have still to fall; cos(w dt/2), which is
+    // between V and e at the port, is 0.9974 at the highest.
+    EXPECT_NEAR(efficiency[f], 1, 1e-3);
     const double back = re[f] * re[f] + im[f] * im[f];
     EXPECT_NEAR(accepted[f] / incident[f], 1 - back, 1e-9);
     EXPECT_NEAR(total[f], efficiency[f] * (1 - back), 1e-9);

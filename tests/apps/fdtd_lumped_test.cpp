@@ -166,4 +166,80 @@ TEST_F(Fdtd, LumpedPortsOnASeamWithAPhaseAreRefused) {
   EXPECT_FALSE(holds(inside.err, "seam")) << inside.err;
 }
 
+/// A mode and a lumped port have one power, that of the scheme: between them S of a line without
+/// loss is reciprocal and unitary at 30 and 20 cells a wavelength, where cos(w dt/2) is 0.9975 and
+/// 0.9944.
+TEST_F(Fdtd, LumpedPortsAndModesHaveOnePower) {
+  write("case.toml", R"(app = "electromagnetics.fdtd"
+output = {vtk = false, pictures = false, scene = false}
+grid = {size = ["300 mm", "20 mm", "0 mm"], cell = "5 mm", polarization = "Hz"}
+run = {precision = "f64", stop.decay_db = 120}
+boundary = {x_high = "pmc", y = "pec"}
+[[port]]
+kind = "mode"
+name = "guide"
+position = ["-50 mm", "0 mm", "0 mm"]
+direction = [1, 0, 0]
+[[port]]
+kind = "lumped"
+name = "end"
+position = ["150 mm", "0 mm", "0 mm"]
+size = ["0 mm", "20 mm", "0 mm"]
+direction = [0, 1, 0]
+resistance = "15 ohm"
+[s_parameters]
+frequencies = ["2 GHz", "3 GHz"]
+touchstone = "none"
+)");
+  const Outcome run = run_case("case.toml", "RUN");
+  ASSERT_EQ(run.code, 0) << run.err;
+  const auto s = [&](const std::string& name, std::size_t f) {
+    return element(column("RUN", "s_parameters", "S_" + name + "_re"),
+                   column("RUN", "s_parameters", "S_" + name + "_im"), f);
+  };
+  for (std::size_t f = 0; f < 2; ++f) {
+    EXPECT_NEAR(std::abs(s("guide_end", f) / s("end_guide", f)), 1, 1e-5);
+    EXPECT_NEAR(std::norm(s("end_end", f)) + std::norm(s("guide_end", f)), 1, 1e-5);
+    EXPECT_NEAR(std::norm(s("guide_guide", f)) + std::norm(s("end_guide", f)), 1, 1e-5);
+  }
+}
+
+/// Without losses what a lumped port takes is what goes out through a box around it, which far
+/// fields have, too: at 30 and 15 cells a wavelength.
+TEST_F(Fdtd, WhatALumpedPortTakesIsRadiated) {
+  write("case.toml", R"(app = "electromagnetics.fdtd"
+output = {vtk = false, pictures = false, scene = false}
+grid = {size = ["40 mm", "40 mm", "0 mm"], cell = "1 mm", polarization = "Ez"}
+run = {precision = "f64", stop = {decay_db = 90, time = "6 ns"}}
+[[port]]
+kind = "lumped"
+name = "feed"
+position = ["0 mm", "0 mm", "0 mm"]
+size = ["0 mm", "0 mm", "1 m"]
+direction = [0, 0, 1]
+resistance = "100 ohm"
+[[monitor]]
+kind = "far_field"
+name = "far"
+position = ["0 mm", "0 mm", "0 mm"]
+size = ["12 mm", "12 mm", "0 mm"]
+frequencies = ["10 GHz", "20 GHz"]
+phi = ["0 deg"]
+[[monitor]]
+kind = "flux"
+name = "box"
+position = ["0 mm", "0 mm", "0 mm"]
+size = ["12 mm", "12 mm", "0 mm"]
+frequencies = ["10 GHz", "20 GHz"]
+[s_parameters]
+frequencies = ["10 GHz", "20 GHz"]
+per_watt = "accepted"
+touchstone = "none"
+)");
+  const Outcome run = run_case("case.toml", "RUN");
+  ASSERT_EQ(run.code, 0) << run.err;
+  for (const double x : column("RUN", "far", "radiation_efficiency")) EXPECT_NEAR(x, 1, 1e-4);
+  for (const double x : column("RUN", "box", "flux")) EXPECT_NEAR(x, 1, 1e-4);
+}
+
 }  // namespace

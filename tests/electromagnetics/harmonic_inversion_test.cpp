@@ -205,6 +205,17 @@ TEST(HarmonicInversion, QualityOfALeakyResonator) {
   }
 }
 
+// What rises within a period is no resonance either; what hardly rises, by rounding, is one.
+TEST(HarmonicInversion, ALeastQualityHoldsForModesThatGrow) {
+  const std::vector<Mode> modes{resonance(0.1, 100, 1.0), resonance(0.2, -1e9, 0.5)};
+  const auto signal = real_signal(both(modes, {resonance(0.15, -4, 1e-3)}), 100, 1);
+  EXPECT_EQ(harmonic_inversion(signal, 1, 0.05, 0.25).size(), 3u);
+  const auto found = harmonic_inversion(signal, 1, 0.05, 0.25, {.min_quality = 20});
+  ASSERT_EQ(found.size(), 2u);
+  EXPECT_NEAR(found[0].frequency_hz, 0.1, 1e-6);
+  EXPECT_NEAR(found[1].frequency_hz, 0.2, 1e-6);
+}
+
 // The Cramer-Rao bound of one undamped tone A cos(w t + p) in white noise: std(w) >= sqrt(24) sigma
 // / (A N^1.5). The box filter is not the best estimator; within a factor 6 in 10 draws shows that
 // no digits are lost elsewhere.

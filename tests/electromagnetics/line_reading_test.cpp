@@ -6,9 +6,11 @@
 
 #include "guides.h"
 #include "tessera/autodiff/error.h"
+#include "tessera/electromagnetics/constants.h"
 
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <complex>
 #include <utility>
 #include <vector>
@@ -111,6 +113,25 @@ TEST(LineReading, TellsTheCurrentOfThePlaneBetweenUnequalCells) {
   // Of cells of 2 and 3 mm the mean would be a quarter of a millimetre off.
   EXPECT_NEAR(uneven.first, even_cells.first, 1e-12 * even_cells.first);
   EXPECT_NEAR(uneven.second, 0, 1e-12 * even_cells.first);
+}
+
+// In two dimensions a current is that of a width of 1 m, whatever the length of the one cell there:
+// between a strip and the wall below it H of 1 A/m is 1 A.
+TEST(LineReading, TellsTheCurrentOfAMetreInTwoDimensions) {
+  for (const double depth : {1e-3, 1.0, 2.0}) {
+    const YeeGrid grid{.lines = {even(20, 1e-3), even(12, 1e-3), {0, depth}}};
+    const auto strip = [](const Edge& e) {
+      return is_electric(e.component) && e.i >= 2 && e.i < 18 && e.j >= 4 &&
+             e.j < (e.component == Ey ? 6 : 7);
+    };
+    const LineReading r = line_reading({{}, 1, {10e-3, 0, 0}, {10e-3, 4e-3, 0}}, 0, grid,
+                                       {layers, walls, period}, {}, strip);
+    double below = 0;
+    for (std::size_t k = 0; k < r.edges.size(); ++k)
+      if (r.edges[k].component == Hz && r.edges[k].j == 3) below += r.current[k];
+    EXPECT_NEAR(std::abs(below) * depth * vacuum_impedance / reference_length(grid), 1, 1e-12)
+        << depth;
+  }
 }
 
 }  // namespace

@@ -194,6 +194,18 @@ TEST(ModeBand, PassesACutOffOfARectangularGuide) {
   EXPECT_TRUE(cutoffs(mode_band(m, plane, {8e9}), 0, 5e9, 9e9).empty());
 }
 
+// Of two or three nodes the filtered pulse ends with the waveform, to 1e-8 of its peak.
+TEST(ModeSource, EndsWithItsPulse) {
+  const double d = 22.86e-3 / 18, f0 = 10.3e9;
+  const YeeModel m = guide(0, even(18, d), even(8, d), even(20, d));
+  const ModePlane plane{0, 10};
+  const Waveform pulse = gaussian_pulse(f0, 3e9);
+  const Injection source =
+      mode_source(m, plane, mode_band(m, plane, 0.86 * f0, 1.16 * f0, 1, 3), {.waveform = pulse});
+  EXPECT_GE(source.end_s, pulse.end_s);
+  EXPECT_LT(source.end_s, pulse.end_s + 3 * m.dt_s);
+}
+
 TEST(ModeSource, SaysWhatItCannotDo) {
   YeeModel m;
   m.grid.lines = {even(6, 1e-3), even(4, 1e-3), even(20, 1e-3)};

@@ -122,9 +122,12 @@ TEST(Waveform, SamplesFromMemoryAndFile) {
   EXPECT_NEAR(s.end_s, 1.5e-9, 1e-20);
   std::ofstream(folder / "early.txt") << "-1e-9 0\n0 1\n1e-9 2\n2e-9 0\n";
   EXPECT_NEAR(read_waveform(folder / "early.txt").at(1e-9), 2, 1e-12);
+  std::ofstream(folder / "signed.txt") << "+0.0e+00,+1.0\n+1e-9,+.5\n+2e-9,-2.0e+00\n";
+  EXPECT_NEAR(read_waveform(folder / "signed.txt").at(1e-9), 0.5, 1e-12);
   // Values before 0 s, and all of them there.
-  for (const char* bad : {"-1 1\n0 2\n1 3\n", "-2 0\n-1 0\n0 0\n", "0 1\n1 2\n3 4\n", "0 1\n1 2\n",
-                          "0 1\n1 x\n2 3\n", "0 1\n0 2\n0 3\n", "0 1 2\n1 2 3\n2 3 4\n"}) {
+  for (const char* bad :
+       {"0 +-1\n1 2\n2 3\n", "-1 1\n0 2\n1 3\n", "-2 0\n-1 0\n0 0\n", "0 1\n1 2\n3 4\n",
+        "0 1\n1 2\n", "0 1\n1 x\n2 3\n", "0 1\n0 2\n0 3\n", "0 1 2\n1 2 3\n2 3 4\n"}) {
     std::ofstream(folder / "bad.txt") << bad;
     EXPECT_THROW(read_waveform(folder / "bad.txt"), data::InputError) << bad;
   }

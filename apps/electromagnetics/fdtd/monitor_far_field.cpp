@@ -6,6 +6,7 @@
 #include "tessera/electromagnetics/antenna_pattern.h"
 #include "tessera/electromagnetics/memory_use.h"
 #include "tessera/electromagnetics/near_to_far.h"
+#include "tessera/electromagnetics/plane_wave.h"
 
 #include <algorithm>
 #include <cmath>
@@ -299,10 +300,17 @@ class FarFieldMonitor : public Spectral {
     return times(total_.power(values), -images_of_all(case_));
   }
   const CaseSource& wave() const { return source_of(case_, options_, {SourceKind::plane_wave}); }
+  /// E that brings, in the continuum, what the wave brings by the scheme: sections have both powers
+  /// alike (docs/decisions/0248).
   Tensor incident_wave() const {
     const CaseSource& wave = this->wave();
+    const em::PlaneWave of_grid = plane_wave_of(case_, wave);
     std::vector<c128> out;
-    for (const c128& v : spectrum_of(wave)) out.push_back(wave.options.amplitude * v);
+    for (const c128& v : spectrum_of(wave)) {
+      const double flow =
+          em::incident_flow(case_.grid, case_.faces, case_.dt_s, of_grid, frequencies_[out.size()]);
+      out.push_back(wave.options.amplitude * std::sqrt(flow) * v);
+    }
     return tensor(out);
   }
   std::vector<em::Patch> patches_;

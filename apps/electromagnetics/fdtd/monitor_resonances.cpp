@@ -176,9 +176,9 @@ MonitorResult ResonanceMonitor::result() const {
         here[k].decay.push_back(dg[k]);
       }
     }
+    // Without losses half of them grow by rounding, with a Q that is large, too.
     for (Resonance& r : here)
-      if (r.mode.quality < 0 || r.mode.quality >= options_.min_quality)
-        modes.push_back(std::move(r));  // without losses half of them grow by rounding
+      if (std::abs(r.mode.quality) >= options_.min_quality) modes.push_back(std::move(r));
   }
   if (n > 1) modes = distinct(modes);
   std::sort(modes.begin(), modes.end(),

@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // Power waves at the terminals of a lumped port, or on the line that it feeds:
-//   a = (V + z I) / (2 sqrt(2 Re z)),   b = (V - z* I) / (2 sqrt(2 Re z)),
-// V and I peak values, so that |a|^2 - |b|^2 = Re(V I*) / 2 is the power.
+//   a = (V + z I) / (2 sqrt(2 q Re z)),   b = (V - z* I) / (2 sqrt(2 q Re z)),
+// V and I peak values, so that |a|^2 - |b|^2 = Re(V I*) / (2 q) is the power by the scheme
+// (docs/decisions/0248): Re(e j*) / 2 at the terminals, whose V, the mean of two steps, is
+// cos(w dt/2) e, so that q = cos(w dt/2). On a line V is e itself: q = 1.
 #include "electromagnetics/fdtd/port_monitor.h"
 #include "electromagnetics/waves/wires.h"
 #include "tessera/autodiff/ops.h"
 
+#include <cmath>
 #include <numbers>
 
 namespace tessera::apps::fdtd {
@@ -39,13 +42,14 @@ class LumpedPortMonitor : public PortMonitor {
       samples_.add(e.component, at);
     }
     const std::complex<double> z(about_.impedance.value(), about_.reactance);
-    const double scale = p.sign / (2 * std::sqrt(2 * z.real()));
     std::vector<c128> w;
     for (const bool in : {true, false})
-      for (std::size_t f = 0; f < frequencies_.size(); ++f)
+      for (std::size_t f = 0; f < frequencies_.size(); ++f) {
+        const double by = scale(p.line ? 1 : std::cos(half_turn(frequencies_[f])));
         for (std::size_t k = 0; k < r.edges.size(); ++k)
-          w.push_back(scale * (r.voltage[f][k] + (in ? z : -std::conj(z)) * r.current[f][k]) /
+          w.push_back(by * (r.voltage[f][k] + (in ? z : -std::conj(z)) * r.current[f][k]) /
                       unit[k]);
+      }
     weights_ = tensor(
         w, {2, static_cast<Index>(frequencies_.size()), 1, static_cast<Index>(r.edges.size())});
     start_transform();
@@ -67,6 +71,12 @@ class LumpedPortMonitor : public PortMonitor {
   }
 
  private:
+  /// w dt/2
+  double half_turn(double f) const { return std::numbers::pi * f * case_.dt_s; }
+  /// Of V in a wave.
+  double scale(double q) const {
+    return port_.lumped.sign / (2 * std::sqrt(2 * q * about_.impedance.value()));
+  }
   /// Of a wire between lines: V, of whole steps before the currents, and with it their mean I
   /// cos(w dt/2).
   void read_wire() {
@@ -74,13 +84,12 @@ class LumpedPortMonitor : public PortMonitor {
     samples_.add_unknown({em::wire_voltage, element, 0, 0});
     samples_.add_unknown({em::wire_current, element, 0, 0});
     const std::complex<double> z(about_.impedance.value(), about_.reactance);
-    const double scale = port_.lumped.sign / (2 * std::sqrt(2 * z.real()));
     std::vector<c128> w;
     for (const bool in : {true, false})
       for (const double f : frequencies_) {
-        const double x = std::numbers::pi * f * case_.dt_s;
-        w.push_back(scale * std::polar(1.0, x));
-        w.push_back(scale * (in ? z : -std::conj(z)) * std::cos(x));
+        const double x = half_turn(f), by = scale(std::cos(x));
+        w.push_back(by * std::polar(1.0, x));
+        w.push_back(by * (in ? z : -std::conj(z)) * std::cos(x));
       }
     weights_ = tensor(w, {2, static_cast<Index>(frequencies_.size()), 1, 2});
     start_transform();

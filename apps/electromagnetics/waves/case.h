@@ -10,6 +10,7 @@
 #include "tessera/data/input_files.h"
 #include "tessera/electromagnetics/demanded_lines.h"
 #include "tessera/electromagnetics/lumped_element.h"
+#include "tessera/electromagnetics/plane_wave.h"
 #include "tessera/electromagnetics/run_length.h"
 #include "tessera/electromagnetics/sampled_spectrum.h"
 #include "tessera/electromagnetics/shape_derivatives.h"
@@ -116,6 +117,8 @@ void find_doubts(Case& c, const data::Config& config);
 /// The box of a plane wave; where no size is given, four cells of scattered field are left in front
 /// of layers.
 electromagnetics::Bounds wave_box(const Case& c, const SourceOptions& o);
+/// The wave of a source that is one.
+electromagnetics::PlaneWave plane_wave_of(const Case& c, const CaseSource& s);
 /// The same about what boxes are cut by, and frequencies that no source has.
 void find_cuts(Case& c, const data::Config& config);
 

@@ -304,7 +304,7 @@ data::Options<MonitorOptions> monitor_table() {
                 .only_for = {"beam"},
                 .since = "0.3"}));
   o.add("min_quality", &O::min_quality,
-        {.doc = "Least Q of a resonance.", .min = 0, .only_for = {"resonances"}});
+        {.doc = "Least |Q| of a resonance.", .min = 0, .only_for = {"resonances"}});
   o.add("max_modes", &O::max_modes,
         {.doc = "Most resonances that are reported, the strongest.",
          .min = 1,

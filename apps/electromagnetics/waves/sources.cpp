@@ -17,19 +17,6 @@ namespace {
 
 namespace em = electromagnetics;
 
-em::PlaneWave plane_wave_of(const Case& c, const CaseSource& s) {
-  const em::Medium& around = c.stepped.front();
-  const em::Bounds box = wave_box(c, s.options);
-  return {.direction = s.options.direction,
-          .polarization = s.options.polarization,
-          .amplitude = s.options.amplitude,
-          .waveform = s.waveform,
-          .low = box.low,
-          .high = box.high,
-          .eps = around.eps[0],
-          .mu = around.mu[0]};
-}
-
 em::Beam beam_of(const Case& c, const CaseSource& s) {
   const SourceOptions& o = s.options;
   const BeamStart start = start_of_beam(c, o);
@@ -159,6 +146,19 @@ void make_sources(Case& c, const data::Config& config) {
       check_current(c, source, config);
     c.sources.push_back(std::move(source));
   }
+}
+
+em::PlaneWave plane_wave_of(const Case& c, const CaseSource& s) {
+  const em::Medium& around = c.stepped.front();
+  const em::Bounds box = wave_box(c, s.options);
+  return {.direction = s.options.direction,
+          .polarization = s.options.polarization,
+          .amplitude = s.options.amplitude,
+          .waveform = s.waveform,
+          .low = box.low,
+          .high = box.high,
+          .eps = around.eps[0],
+          .mu = around.mu[0]};
 }
 
 em::Bounds wave_box(const Case& c, const SourceOptions& o) {

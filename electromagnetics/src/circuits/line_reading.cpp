@@ -110,7 +110,11 @@ LineReading line_reading(const LumpedElement& path, int axis, const YeeGrid& gri
     throw Error(
         "[line_reading] both conductors are joined to outer ones: there is no loop around one "
         "of them");
-  const double unit = reference_length(grid) / vacuum_impedance;
+  // An axis that is not resolved counts as 1 m, as of an element, whatever its cell; unknowns have
+  // the length of that.
+  double unit = reference_length(grid) / vacuum_impedance;
+  for (int across = 0; across < 3; ++across)
+    if (across != axis && !grid.resolved(across)) unit /= grid.length(across, 0);
   std::map<std::array<int, 4>, double> around;
   const int b = (axis + 1) % 3, d = (axis + 2) % 3;
   for (const Node& node : carrier)

@@ -116,6 +116,7 @@ double passed(const ModeSource& s, double f) {
 /// degrees.
 struct NodeSignals {
   std::int64_t steps = 0;
+  std::int64_t end = 0;  ///< from here on they stay below 1e-8 of their peaks, and are left out
   std::vector<double> e, e_turned, h, h_turned;  ///< [nodes, steps]
   const std::vector<double>& of(bool electric, bool turned) const {
     return electric ? (turned ? e_turned : e) : (turned ? h_turned : h);
@@ -135,6 +136,7 @@ NodeSignals signals(const std::vector<double>& nodes, const ModeSource& source, 
   const std::vector<c128> spectrum = rfft(tensor(values), size).to_vector<c128>();
   NodeSignals out;
   out.steps = 2 * samples;
+  out.end = samples;
   const auto filtered = [&](std::size_t m, double shift, bool turned) {
     std::vector<c128> x(spectrum.size());
     for (std::size_t q = 0; q < x.size(); ++q) {
@@ -146,6 +148,11 @@ NodeSignals signals(const std::vector<double>& nodes, const ModeSource& source, 
     }
     std::vector<double> y = irfft(tensor(x), size).to_vector();
     y.resize(static_cast<std::size_t>(out.steps));
+    double peak = 0;
+    for (const double v : y) peak = std::max(peak, std::abs(v));
+    std::int64_t end = out.steps;
+    while (end > out.end && std::abs(y[static_cast<std::size_t>(end - 1)]) <= 1e-8 * peak) --end;
+    out.end = end;
     return y;
   };
   for (std::size_t m = 0; m < nodes.size(); ++m)
@@ -172,7 +179,7 @@ struct Sheet {
     for (std::int64_t n = 0; n < n_steps; ++n, currents += columns) {
       std::fill(currents, currents + columns, 0.0);
       const std::int64_t at = first + n;
-      if (at < 0 || at >= signals.steps) continue;
+      if (at < 0 || at >= signals.end) continue;
       for (std::size_t m = 0; m < nodes; ++m) {
         const auto place =
             m * static_cast<std::size_t>(signals.steps) + static_cast<std::size_t>(at);
@@ -389,7 +396,7 @@ Injection mode_source(const YeeModel& model, const ModePlane& plane, const ModeB
       sheet->weight.push_back(source.amplitude * way * (of_u ? 1.0 : -1.0) * mode.e[k]);
     }
   }
-  out.end_s = static_cast<double>(sheet->signals.steps) * model.dt_s;
+  out.end_s = static_cast<double>(sheet->signals.end) * model.dt_s;
   out.fill = [sheet](std::int64_t first, std::int64_t n_steps, double* currents) {
     sheet->fill(first, n_steps, currents);
   };

@@ -163,7 +163,7 @@ std::vector<Found> pruned(std::vector<Found> found, double resolution_hz,
   std::erase_if(found, [&](const Found& f) {
     const Mode& m = f.mode;
     return m.error_hz > o.max_error * (resolution_hz + std::abs(m.decay) / (2 * pi)) ||
-           (m.quality >= 0 && m.quality < o.min_quality);
+           std::abs(m.quality) < o.min_quality;
   });
   double largest = 0;
   for (const Found& f : found) largest = std::max(largest, std::abs(f.mode.amplitude));

@@ -60,7 +60,9 @@ double hermite_peak(int n) {
 
 double number(const data::TextFile& file, std::size_t& at, std::size_t end) {
   double v = 0;
-  const auto [next, problem] = std::from_chars(file.text.data() + at, file.text.data() + end, v);
+  const char* first = file.text.data() + at;
+  if (end - at > 1 && *first == '+' && first[1] != '-') ++first;  // which from_chars does not know
+  const auto [next, problem] = std::from_chars(first, file.text.data() + end, v);
   if (problem != std::errc() || !std::isfinite(v))
     throw data::InputError(file.error(433, at, "expected a number"));
   at = static_cast<std::size_t>(next - file.text.data());

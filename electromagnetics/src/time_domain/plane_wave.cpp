@@ -280,6 +280,21 @@ double grid_wavenumber(const Point& cell, double dt_s, const Point& u, double ep
   return wave.wavenumber(angle, angle * std::sqrt(eps_mu) / (speed_of_light * dt_s));
 }
 
+double incident_flow(const YeeGrid& grid, const std::array<Faces, 3>& faces, double dt_s,
+                     const PlaneWave& wave, double frequency_hz) {
+  const Box box = box_of(grid, faces, wave);
+  const Point u = detail::normalised(wave.direction, "plane_wave", "direction");
+  Point cell;  // behind the corner: along uneven cells the flow is the same everywhere
+  for (int d = 0; d < 3; ++d) cell[d] = grid.length(d, u[d] < 0 ? box.high[d] - 1 : box.low[d]);
+  const double k = grid_wavenumber(cell, dt_s, u, wave.eps * wave.mu, frequency_hz);
+  double flow = 0, all = 0;
+  for (int d = 0; d < 3; ++d) {
+    const double x = k * u[d] * cell[d] / 2, big_k = std::sin(x) / cell[d];
+    flow += std::pow(big_k * std::cos(x), 2), all += big_k * big_k;
+  }
+  return std::sqrt(flow / all);
+}
+
 Injection plane_wave(const YeeGrid& grid, const std::array<Faces, 3>& faces, double dt_s,
                      const PlaneWave& wave) {
   if (!(wave.eps > 0) || !(wave.mu > 0) || !(dt_s > 0))

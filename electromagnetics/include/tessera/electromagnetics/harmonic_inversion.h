@@ -52,7 +52,7 @@ struct HarmonicInversionOptions {
   /// Modes with a larger error are dropped: the spurious ones. In units of the Fourier resolution
   /// plus the mode's half width, 1/(N dt) + gamma/(2 pi).
   double max_error = 0.3;
-  double min_quality = 0;   ///< 0: no limit; growing modes count as infinite Q
+  double min_quality = 0;   ///< of |Q|, as modes may grow; 0: no limit
   int window_points = 120;  ///< points z_j in which modes are reported, in one window
   int margin_points = 24;   ///< at each side of a window, for what leaks in from outside
 };

@@ -48,6 +48,13 @@ Point first_corner(const YeeGrid& grid, const std::array<Faces, 3>& faces, const
 double grid_wavenumber(const Point& cell, double dt_s, const Point& u, double eps_mu,
                        double frequency_hz);
 
+/// What the wave brings to an area across its way by the scheme, over |E|^2/(2 eta) where it meets
+/// the box: flows are products E_u H_v of neighbours (sampled_flux), which through a plane across
+/// axis d have cos(k_d D_d/2), so that it is the length of K_d cos(k_d D_d/2) / |K|. NaN where the
+/// grid carries no such wave.
+double incident_flow(const YeeGrid& grid, const std::array<Faces, 3>& faces, double dt_s,
+                     const PlaneWave& wave, double frequency_hz);
+
 /// The currents of the box's surface. The box may fill an axis that is not resolved, periodic, or
 /// ends in mirrors (pec: with E along it, pmc: with H along it), with one mirror also half of it;
 /// the wave must then run across that axis. Other sides of the box lie one cell or more inside the
