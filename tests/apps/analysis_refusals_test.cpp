@@ -43,6 +43,62 @@ TEST_F(AnalysisRefusals, WhatCannotBeAskedOfTheFramesIsRefused) {
           "case.toml:5:1: error E0743: a name has at most 100 letters, this one 101");
 }
 
+/// Formats that are written alone, packed files and structures are no trajectories.
+TEST_F(AnalysisRefusals, EndingsThatAreNotReadAreToldAtTheirFile) {
+  for (const char* name : {"x.foo", "x.rst7", "x.cif", "x.pvd", "x.gro.gz", "x.ENT", "x"}) {
+    write(name, "no frames");
+    write("case.toml",
+          "app = \"molecular.analysis\"\ntopology = \"argon.pdb\"\ntrajectory = [\"argon.xtc\",\n"
+          "  \"" +
+              std::string(name) + "\"]\n[[analysis]]\ntype = \"density\"\n");
+    for (const char* verb : {"check", "run"}) {
+      const Outcome o = tessera({verb, "case.toml"});
+      EXPECT_EQ(o.code, 5) << o.err;
+      EXPECT_TRUE(holds(o.err, "case.toml:4:3: error E0743: '" +
+                                   fs::path(name).extension().string() +
+                                   "' is no ending of a trajectory that is read"))
+          << o.err;
+      EXPECT_TRUE(holds(o.err, "give .xtc, .trr,") && !holds(o.err, ".csv")) << o.err;
+    }
+  }
+}
+
+/// Atoms at constant velocity v have an msd of v^2 t^2, also where the second part begins at t = 0
+/// with the last frame of the first.
+TEST_F(AnalysisRefusals, AnAppendedFileMayRepeatAFrame) {
+  write("two.pdb",
+        "ATOM      1  AR  AR  A   1       1.000   0.000   0.000  1.00  0.00          AR\n"
+        "ATOM      2  AR  AR  A   2       5.000   0.000   0.000  1.00  0.00          AR\nEND\n");
+  tessera::molecular::System two;
+  two.atoms.mass_amu.assign(2, 40);
+  for (const int first : {0, 5}) {
+    const auto writer =
+        tessera::molecular::create_trajectory(here() / (first == 0 ? "a.trr" : "b.trr"), two);
+    tessera::molecular::Snapshot s;
+    s.frame.box = tessera::molecular::rectangular_box({3, 3, 3});
+    for (int k = first; k <= first + 5; ++k) {
+      s.frame.x_nm = {{1 + 0.05 * k, 1, 1}, {1, 2 - 0.05 * k, 1}};
+      s.frame.step = k - first;
+      s.frame.time_ps = k - first;
+      writer->write(s);
+    }
+  }
+  write(
+      "case.toml",
+      "app = \"molecular.analysis\"\ntopology = \"two.pdb\"\ntrajectory = [\"a.trr\", \"b.trr\"]\n"
+      "frames = {times = \"append\"}\noutput.pictures = false\n[[analysis]]\ntype = \"msd\"\n"
+      "fit_from = \"0 ps\"\nfit_to = \"2 ps\"\n");
+  const Outcome o = tessera({"run", "case.toml", "--output", "RUN"});
+  ASSERT_EQ(o.code, 0) << o.err;
+  EXPECT_TRUE(holds(o.err, "1 frames are left out: they repeat the frame before them") &&
+              holds(o.err, "11 frames"))
+      << o.err;
+  const std::string curve = read("RUN/tables/msd_all_msd.csv");
+  const std::size_t row = curve.find("\n1,");
+  ASSERT_NE(row, std::string::npos) << curve;
+  EXPECT_NEAR(std::stod(curve.substr(row + 3)), 0.05 * 0.05, 1e-12) << curve;
+}
+
 /// Atoms of a residue that a structure file has no bonds of are molecules of their own.
 TEST_F(AnalysisRefusals, AtomsWithoutBondsAreToldWhereMoleculesCount) {
   write("lig.pdb",

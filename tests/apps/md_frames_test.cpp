@@ -209,6 +209,7 @@ TEST_F(MdFrames, RerunFindsWhatTheRunFound) {
   const Outcome text = tessera({"rerun", "case.toml", "text.txt"});
   EXPECT_EQ(text.code, 5);
   EXPECT_TRUE(holds(text.err, "E0750") && holds(text.err, ".xtc")) << text.err;
+  EXPECT_FALSE(holds(text.err, ".pvd")) << "which is written alone: " << text.err;
 }
 
 TEST_F(MdFrames, RerunReadsEveryKindOfFrames) {

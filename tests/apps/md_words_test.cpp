@@ -245,6 +245,10 @@ TEST_F(MdWords, UnknownQuantitiesAreRefusedBeforeTheRun) {
           "a drift needs 4 rows of energies, stage 'free' has 3", "a smaller nstenergy");
   refused(expecting("quantity = \"potential\"\nstage = \"up\"\n"), "stage = \"up", "E0751",
           "there is no stage 'up'");
+  refused(expecting("quantity = \"potential\"\nfirst = true\nlast = true\n"), "last = true",
+          "E0751", "first and last ask for two values", "an [[expect]] of its own");
+  refused(expecting("quantity = \"drift\"\nlast = true\n"), "last = true", "E0751",
+          "a drift is of all rows");
   // Whatever a run finds may be expected.
   write("case.toml", expecting("quantity = \"potential\"\n"));
   ASSERT_EQ(tessera({"run", "case.toml", "--output", "RUN"}).code, 0);

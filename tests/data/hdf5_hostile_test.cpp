@@ -10,7 +10,11 @@
 
 #include <gtest/gtest.h>
 #include <hdf5.h>
+#include <poll.h>
+#include <signal.h>
 #include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <random>
@@ -348,14 +352,39 @@ TEST(GuardedChild, CrashMemoryTimeAndFaultAreSaid) {
             std::string(1000000, 'y'));
 }
 
-// As the process itself, which then waits for it.
-TEST(GuardedChild, UnderNohupItOutlivesTheSession) {
-  const auto before = ::signal(SIGHUP, SIG_IGN);
-  EXPECT_EQ(run_guarded("f", {},
-                        [] {
-                          ::raise(SIGHUP);
-                          return std::string("there");
-                        }),
-            "there");
-  ::signal(SIGHUP, before);
+/// A signal to the group of processes is no fault of the file: whether to stop is for the process
+/// to say, which waits for the child.
+TEST(GuardedChild, RequestsToStopAreForTheProcessItself) {
+  for (const int request : {SIGINT, SIGTERM, SIGHUP})
+    EXPECT_EQ(run_guarded("f", {},
+                          [request] {
+                            ::raise(request);
+                            return std::string("there");
+                          }),
+              "there")
+        << request;
+}
+
+/// A process that a signal ends leaves no child behind that computes on.
+TEST(GuardedChild, EndsWithTheProcess) {
+  int ends[2];
+  ASSERT_EQ(::pipe(ends), 0);
+  const pid_t process = ::fork();
+  ASSERT_GE(process, 0);
+  if (process == 0) {
+    run_guarded("f", {}, [&]() -> std::string {
+      if (::write(ends[1], "b", 1) == 1) ::sleep(30);
+      return "";
+    });
+    ::_exit(0);
+  }
+  ::close(ends[1]);
+  char byte = 0;
+  ASSERT_EQ(::read(ends[0], &byte, 1), 1);
+  ::kill(process, SIGTERM);
+  ::waitpid(process, nullptr, 0);
+  pollfd held{ends[0], POLLIN, 0};  // by the child, until it ends
+  EXPECT_EQ(::poll(&held, 1, 10000), 1);
+  EXPECT_TRUE(held.revents & POLLHUP);
+  ::close(ends[0]);
 }

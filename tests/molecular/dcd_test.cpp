@@ -59,6 +59,22 @@ TEST(Dcd, KeepsTheTimeAtWhichAStageBegins) {
       }
 }
 
+/// The header has 2 fs as a float that is 3e-8 below: 1 ns later a frame is where the run had it.
+TEST(Dcd, ATimeStepOfAFewDigitsIsExact) {
+  const tessera::testing::TempFolder folder;
+  std::vector<Snapshot> frames = testing::moving_waters(4, 3);
+  for (std::size_t f = 0; f < frames.size(); ++f) {
+    frames[f].frame.step = static_cast<std::int64_t>(250000 * f);
+    frames[f].frame.time_ps = 500.0 * static_cast<double>(f);
+  }
+  write_to(folder / "t.dcd", frames, 3);
+  const auto reader = open_trajectory(folder / "t.dcd");
+  EXPECT_TRUE(reader->rounds_step());
+  const std::vector<Snapshot> came = read_all(*reader);
+  ASSERT_EQ(came.size(), 3U);
+  EXPECT_NEAR(came[2].frame.time_ps, 1000, 1e-9);
+}
+
 TEST(Dcd, AResumedRunWritesTheBytesOfAnUndisturbedOne) {
   const tessera::testing::TempFolder folder;
   const fs::path path = folder / "t.dcd", other = folder / "u.dcd";

@@ -166,6 +166,77 @@ TEST(H5md, WithoutTimesHasOneTime) {
       data::ExitCode::input_invalid, 428);
 }
 
+/// At 100 ns numbers of single precision are 7.8 fs apart: frames of 200 fs are where the line of
+/// their times is.
+TEST(H5md, TimesInSinglePrecision) {
+  const tessera::testing::TempFolder folder;
+  const std::string all = "particles/all/";
+  constexpr std::size_t n = 200;
+  const auto write = [&](const std::string& name, auto&& write_times) {
+    data::H5Writer file(folder / name);
+    std::vector<std::int64_t> steps;
+    for (std::size_t k = 0; k < n; ++k) steps.push_back(static_cast<std::int64_t>(100 * k));
+    file.write(all + "position/value", std::vector<double>(3 * n, 1), {n, 1, 3});
+    file.write(all + "position/step", steps);
+    write_times(file);
+    file.commit();
+    return folder / name;
+  };
+  const auto list = [&]<class T>(T /*of*/) {
+    std::vector<T> out;
+    for (std::size_t k = 0; k < n; ++k)
+      out.push_back(static_cast<T>(1e5 + 0.2 * static_cast<double>(k)));
+    return out;
+  };
+  const std::filesystem::path doubles = write("d.h5",
+                                              [&](data::H5Writer&file) {
+                                                file.write(all + "position/time", list(0.0));
+                                              }),
+                              floats = write("f.h5", [&](data::H5Writer&file) {
+                                file.write(all + "position/time", list(0.0F));
+                              });
+  EXPECT_FALSE(open_trajectory(doubles)->rounds_times());
+  EXPECT_TRUE(open_trajectory(floats)->rounds_times());
+  const FileBeginning b = join_files({floats}).beginnings[0];
+  EXPECT_NEAR(b.step_ps.value(), 0.2, 1e-4 * 0.2);  // in the file 0.203 ps
+  EXPECT_GT(b.unknown_ps, 0);
+  JoinedFrames frames(join_files({floats}));
+  std::size_t k = 0;
+  double before_ps = 0;
+  for (Snapshot s; frames.read(s); ++k) {
+    ASSERT_NEAR(s.frame.time_ps, 1e5 + 0.2 * static_cast<double>(k), 0x1p-7) << k;
+    if (k > 0) {
+      ASSERT_NEAR(s.frame.time_ps - before_ps, 0.2, 1e-3 * 0.2) << k;
+    }
+    before_ps = s.frame.time_ps;
+  }
+  EXPECT_EQ(k, n);
+}
+
+/// Groups of particles are parts of a system: atoms of one are not all that there are.
+TEST(H5md, OfSeveralGroupsIsRefused) {
+  const tessera::testing::TempFolder folder;
+  const auto write = [&](const std::string& name, const std::vector<std::string>& groups) {
+    data::H5Writer file(folder / name);
+    std::size_t atoms = 4;
+    for (const std::string& group : groups) {
+      const std::string at = "particles/" + group + "/";
+      file.write(at + "position/value", std::vector<double>(3 * atoms, 1), {1, atoms, 3});
+      file.write(at + "position/step", std::vector<std::int64_t>{0});
+      atoms += 3;
+    }
+    file.commit();
+    return folder / name;
+  };
+  EXPECT_EQ(open_trajectory(write("one.h5", {"fluid"}))->n_atoms(), 4U);
+  const std::string told = tessera::testing::expect_input_error(
+      [&] {
+        open_trajectory(write("two.h5", {"fluid", "wall"}));
+      },
+      data::ExitCode::input_invalid, 742);
+  EXPECT_NE(told.find("/particles/fluid and /particles/wall"), std::string::npos) << told;
+}
+
 /// Programs write the edges of what atoms lie in where it is no periodic cell, too.
 TEST(H5md, OfOpenBoundariesHasNoBox) {
   const tessera::testing::TempFolder folder;

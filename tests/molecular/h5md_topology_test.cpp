@@ -101,6 +101,27 @@ TEST(H5mdTopology, SitesAreNotOfEachOther) {
             (std::vector<std::int32_t>{0, 1, 2, 3}));
 }
 
+/// Names and masses are those of the group that moves; of two that move neither is all atoms.
+TEST(H5mdTopology, IsThatOfTheGroupWithPositions) {
+  const tessera::testing::TempFolder folder;
+  const auto read = [&](bool both_move) {
+    data::H5Writer file(folder / "t.h5md");
+    for (const auto& [group, element] : {std::pair{"particles/a/", 10}, {"particles/b/", 18}}) {
+      const std::string at = group;
+      file.write(at + "species", std::vector<std::int64_t>{element, element});
+      file.write(at + "mass", std::vector<double>(2, 2.0 * element));
+      file.write(at + "charge", std::vector<double>(2, 0));
+      if (element == 10 && !both_move) continue;
+      file.write(at + "position/value", std::vector<double>(6, 1), {1, 2, 3});
+      file.write(at + "position/step", std::vector<std::int64_t>{0});
+    }
+    file.commit();
+    return read_h5md_topology(folder / "t.h5md");
+  };
+  EXPECT_EQ(read(false).atoms.element, (std::vector<std::uint8_t>{18, 18}));
+  tessera::testing::expect_input_error([&] { read(true); }, data::ExitCode::input_invalid, 742);
+}
+
 TEST(H5mdTopology, WhatIsNoneIsRefused) {
   const tessera::testing::TempFolder folder;
   const std::string all = "particles/all/";

@@ -8,6 +8,8 @@
 
 #include <gtest/gtest.h>
 
+#include <cmath>
+
 namespace tessera::molecular {
 namespace {
 
@@ -217,6 +219,72 @@ TEST_F(JoinedTrajectories, TimesInSinglePrecisionAreToldApart) {
       EXPECT_EQ(times(restarted).size(), 32U);
       EXPECT_EQ(restarted.left_out(), 8);
     }
+}
+
+/// A DCD header has the time step in single precision: 2 fs are 3e-8 off, 1.7e-6 ps after 60 ps.
+/// The last frame of a part is the first of the next one whatever the step is, also one that no
+/// decimal number tells.
+TEST_F(JoinedTrajectories, ARoundedTimeStepIsNoSecondFrame) {
+  System system;
+  system.atoms.mass_amu.assign(2, 1);
+  for (const double dt_ps : {0.002, 0.001 * std::acos(-1.0)}) {
+    const auto part = [&](const std::string& name, int first) {
+      const auto writer = create_trajectory(folder / name, system);
+      Snapshot s;
+      s.frame.box = rectangular_box({3, 3, 3});
+      s.frame.x_nm.assign(2, {1, 1, 1});
+      for (int k = 0; k <= 60; ++k) {
+        s.frame.time_ps = 500 * dt_ps * (first + k);
+        s.frame.step = 500 * k;
+        writer->write(s);
+      }
+      return folder / name;
+    };
+    JoinedFrames frames(
+        join_files({part("a.dcd", 0), part("b.dcd", 60), part("c.dcd", 120), part("d.trr", 180)}));
+    const Times t = times(frames);
+    EXPECT_EQ(t.size(), 241U) << dt_ps;
+    EXPECT_EQ(frames.left_out(), 3) << dt_ps;
+    const double off = dt_ps == 0.002 ? 1e-9 : 0x1p-23 * 60 * 500 * dt_ps;
+    for (std::size_t k = 0; k < t.size(); ++k)
+      ASSERT_NEAR(t[k], 500 * dt_ps * static_cast<double>(k), off) << k;
+  }
+}
+
+/// Atoms that go 0.05 nm a frame; the next part begins at t = 0 with the frame that the one before
+/// has ended with, in another image and off by what its format rounds. Of N frames of both one
+/// configuration counts once, and those behind it follow one step after.
+TEST_F(JoinedTrajectories, AFrameThatAnAppendedFileRepeatsCountsOnce) {
+  System system;
+  system.atoms.mass_amu.assign(2, 1);
+  const auto part = [&](const std::string& name, int first, int last, double off, double step_ps) {
+    const auto writer = create_trajectory(folder / name, system);
+    Snapshot s;
+    s.frame.box = rectangular_box({3, 3, 3});
+    for (int k = first; k <= last; ++k) {
+      s.frame.x_nm = {{1 + 0.05 * k + off, 1, 1}, {2.9, 1 - 0.05 * k, 1 + off}};
+      s.frame.time_ps = step_ps * (k - first);
+      s.frame.step = k - first;
+      writer->write(s);
+    }
+    return folder / name;
+  };
+  const fs::path a = part("a.trr", 0, 5, 0, 1);
+  for (const double off : {0.0, 0.001, 3.0}) {
+    JoinedFrames frames(join_files({a, part("b.trr", 5, 9, off, 1)}, {.append = true}));
+    EXPECT_EQ(times(frames), (Times{0, 1, 2, 3, 4, 5, 6, 7, 8, 9})) << off;
+    EXPECT_EQ(frames.left_out(), 1) << off;
+  }
+  // One that is a step ahead counts, however short its steps are, and one of atoms at rest.
+  JoinedFrames ahead(join_files({a, part("c.trr", 6, 8, 0, 1)}, {.append = true}));
+  EXPECT_EQ(times(ahead), (Times{0, 1, 2, 3, 4, 5, 6, 7, 8}));
+  EXPECT_EQ(ahead.left_out(), 0);
+  JoinedFrames rest(join_files({file("e.trr", {0, 1}), file("e2.trr", {0, 1})}, {.append = true}));
+  EXPECT_EQ(times(rest), (Times{0, 1, 2, 3}));
+  // Its own step goes on from there, and bounds and every see the frames that count.
+  const fs::path half = part("d.trr", 5, 8, 0, 0.5);
+  EXPECT_EQ(times({a, half}, {.append = true}), (Times{0, 1, 2, 3, 4, 5, 5.5, 6, 6.5}));
+  EXPECT_EQ(times({a, half}, {.from_ps = 4, .every = 2, .append = true}), (Times{4, 5.5, 6.5}));
 }
 
 TEST_F(JoinedTrajectories, FramesWithoutTimesAllCount) {

@@ -4,6 +4,8 @@
 #include "molecular_cases.h"
 #include "tessera/autodiff/error.h"
 #include "tessera/molecular/constraints.h"
+#include "tessera/molecular/stage.h"
+#include "tessera/molecular/stage_run.h"
 #include "tessera/parallel/communicator.h"
 
 #include <gtest/gtest.h>
@@ -199,6 +201,59 @@ TEST(Minimize, FrozenDirectionsStay) {
   }
   frozen.resize(5);
   EXPECT_THROW(minimum(c, all_pairs, {.frozen = frozen}, 1), Error);
+}
+
+/// Newton's third law: forces of a cluster add up to zero, that on a frozen atom among them. What
+/// is frozen is missing from those that lead down alone.
+TEST(Minimize, ForcesOfFrozenAtomsAreToldToo) {
+  const Case c = cluster(icosahedron(), 0.05);
+  std::vector<std::array<bool, 3>> frozen(13);
+  frozen[4] = {true, true, true};
+  const Descent d = minimum(c, all_pairs, {.frozen = frozen}, 0);
+  EXPECT_GT(std::abs(d.forces.f[4][0]), 1);
+  EXPECT_EQ(d.projected[4], (Vec3{}));
+  EXPECT_EQ(d.projected[3], d.forces.f[3]);
+  for (std::size_t a = 0; a < 3; ++a) {
+    double sum = 0;
+    for (const Vec3& f : d.forces.f) sum += f[a];
+    EXPECT_NEAR(sum, 0, 1e-6);  // rounded to 2^-32 each
+  }
+}
+
+/// Forces of a minimization are those of dynamics in the same frame, of frozen atoms and along
+/// rigid bonds; and it goes on from a checkpoint by the same steps.
+TEST(Minimize, ForcesOfAStageAreThoseOfDynamics) {
+  Case moved = testing::argon(3);
+  moved.frame.x_nm[0][0] += 0.03;
+  for (const bool rigid : {false, true}) {
+    const Case c = rigid ? testing::rigid_waters() : moved;
+    Stage s;
+    s.type = StageType::minimize;
+    s.n_steps = 6;
+    s.nonbonded = rigid ? testing::rigid_water_forces : testing::argon_forces;
+    s.force_options.precision = Precision::f64;
+    s.minimization.force_tolerance = 1e-3;
+    if (!rigid) s.frozen.all = "index 0";
+    const StageStart at = stage_start(s, c.system, c.frame, c.frame);
+    const auto down = begin_stage(s, at, c.frame);
+    Stage still = s;
+    still.type = StageType::dynamics;
+    still.n_steps = 0;
+    const StageStart there = stage_start(still, c.system, c.frame, c.frame);
+    const auto look = begin_stage(still, there, c.frame);
+    EXPECT_TRUE(rigid || std::abs(look->forces().f[0][0]) > 1);
+    for (std::size_t i = 0; i < 3; ++i)
+      for (std::size_t a = 0; a < 3; ++a)  // constraints move waters by 1e-11 nm
+        EXPECT_NEAR(down->forces().f[i][a], look->forces().f[i][a], 1e-4) << rigid << i;
+    down->advance(3);
+    data::Checkpoint kept;
+    down->save(kept);
+    const auto resumed = begin_stage(s, at, c.frame, false);
+    resumed->restore(kept);
+    down->advance(6);
+    resumed->advance(6);
+    EXPECT_EQ(resumed->frame().x_nm, down->frame().x_nm);
+  }
 }
 
 }  // namespace

@@ -303,7 +303,10 @@ data::ExitCode run(RunContext& context, const AnalysisCase& c) {
   for (const data::Diagnostic& d : frames.remarks()) context.log.warning(data::to_string(d));
   if (frames.left_out() > 0)
     context.log.warning(fmt::format(
-        "{} frames are left out: their times overlap with earlier frames", frames.left_out()));
+        "{} frames are left out: {}", frames.left_out(),
+        o.frames.times == Times::append
+            ? "they repeat the frame before them, or their times overlap with earlier frames"
+            : "their times overlap with earlier frames"));
 
   Findings found;
   for (std::size_t k = 0; k < tasks.size(); ++k) attempt(k, "", [&] { tasks[k]->tell(found); });

@@ -139,7 +139,16 @@ Input read_input(const AnalysisOptions& o, const data::Config& config) {
         data::ExitCode::config_invalid);
   }
   if (const auto remark = unbound_hydrogens(o, config, in.system)) in.remarks.push_back(*remark);
-  for (const fs::path& p : o.trajectory) data::open_input(p);
+  for (std::size_t k = 0; k < o.trajectory.size(); ++k) {
+    if (!mol::is_trajectory(o.trajectory[k]))
+      throw data::InputError(
+          config.error(743, fmt::format("trajectory[{}]", k),
+                       fmt::format("'{}' is no ending of a trajectory that is read",
+                                   o.trajectory[k].extension().string()),
+                       "give " + mol::trajectory_endings() + ", unpacked"),
+          data::ExitCode::config_invalid);
+    data::open_input(o.trajectory[k]);
+  }
 
   const mol::Atoms& a = in.system.atoms;
   mol::Group all(in.system.n_atoms());

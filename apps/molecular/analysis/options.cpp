@@ -19,7 +19,8 @@ data::Options<FrameOptions> frame_table() {
   o.add("times", &O::times,
         {.doc = "Of several files: as the files have them, where frames whose times overlap with "
                 "earlier ones are left out and a file that starts again is refused; or each file "
-                "goes on where the one before has ended.",
+                "goes on where the one before has ended, and a first frame with the positions of "
+                "that end is left out.",
          .choices = {"file", "append"}});
   o.add("spacing", &O::spacing,
         {.doc = "Time between frames that have no times of their own; without it they are counted.",

@@ -114,7 +114,8 @@ data::Options<ExpectOptions> expect_table() {
         {.doc = "A column of its energies.csv, of which the average counts; or drift.",
          .required = true});
   o.add("first", &O::first, {.doc = "The value of the first row instead of the average."});
-  o.add("last", &O::last, {.doc = "The value of the last row instead of the average."});
+  o.add("last", &O::last,
+        {.doc = "The value of the last row instead of the average; not beside `first`."});
   o.add("value", &O::value,
         {.doc = "The number that is expected, in the unit of the column.", .required = true});
   o.add("tolerance", &O::tolerance, {.doc = "How far off it may be.", .min = 0, .required = true});
@@ -136,7 +137,8 @@ data::Options<OutputOptions> output_table() {
   o.add("velocities", &O::velocities,
         {.doc = "Velocities with the frames, where the format has a place for them."});
   o.add("forces", &O::forces,
-        {.doc = "Forces with the frames, likewise, and those of the end in forces.csv."});
+        {.doc = "Forces with the frames, likewise, and those of the end in forces.csv: -dU/dx, of "
+                "frozen atoms and along rigid bonds, too."});
   o.add("final", &O::final,
         {.doc = "Formats of the structure at the end of every stage, final.rst7 and so on: rst7 "
                 "and ncrst (AMBER, text and NetCDF) and gro (GROMACS) with velocities, pdb, cif.",

@@ -7,6 +7,7 @@
 
 #include <fcntl.h>
 #include <signal.h>
+#include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -76,15 +77,15 @@ std::uint64_t mapped_bytes() {
   return pages * static_cast<std::uint64_t>(::sysconf(_SC_PAGESIZE));
 }
 
-[[noreturn]] void be_the_child(int out, const ChildLimits& limits,
+[[noreturn]] void be_the_child(int out, pid_t parent, const ChildLimits& limits,
                                const std::function<std::string()>& work) {
-  struct sigaction hangup {};
-  const bool nohup = ::sigaction(SIGHUP, nullptr, &hangup) == 0 && hangup.sa_handler == SIG_IGN;
-  for (int s :
-       {SIGTERM, SIGHUP, SIGXCPU, SIGXFSZ, SIGPIPE, SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT})
+  for (int s : {SIGXCPU, SIGXFSZ, SIGPIPE, SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT})
     ::signal(s, SIG_DFL);
-  if (nohup) ::signal(SIGHUP, SIG_IGN);
-  ::signal(SIGINT, SIG_IGN);  // Ctrl-C goes to the whole terminal; the parent decides what it means
+  // Requests to stop go to a whole group of processes (a terminal, timeout, batch systems): the
+  // parent decides what they mean, and takes the child with it where it ends.
+  for (int s : {SIGINT, SIGTERM, SIGHUP}) ::signal(s, SIG_IGN);
+  ::prctl(PR_SET_PDEATHSIG, SIGKILL);
+  if (::getppid() != parent) ::_exit(1);
   const int null = ::open("/dev/null", O_RDWR);
   for (int fd : {0, 1, 2}) ::dup2(null, fd);
   limit(RLIMIT_CORE, 0);
@@ -117,13 +118,13 @@ std::string run_guarded(const std::filesystem::path& file, const ChildLimits& li
                         const std::function<std::string()>& work) {
   int ends[2];
   if (::pipe2(ends, O_CLOEXEC) != 0) throw_io_error(file, "make pipe for reading", errno);
-  const pid_t child = ::fork();
+  const pid_t parent = ::getpid(), child = ::fork();
   if (child < 0) {
     const int failed = errno;
     ::close(ends[0]), ::close(ends[1]);
     throw_io_error(file, "start reader", failed);
   }
-  if (child == 0) be_the_child(ends[1], limits, work);
+  if (child == 0) be_the_child(ends[1], parent, limits, work);
   ::close(ends[1]);
   std::string answer;
   bool too_large = false;

@@ -16,8 +16,8 @@ struct ChildLimits {
 /// Runs `work` in a forked child under limits on memory, CPU time and written files, and returns
 /// its bytes, so that a library that crashes on `file` costs an error message and not the process.
 /// An InputError thrown by `work` is thrown here again; a child that dies is InputError E0429:
-/// "reader stopped (signal 11)". `work` may use only what survives a fork: no other threads, no
-/// output.
+/// "reader stopped (signal 11)". SIGINT, SIGTERM and SIGHUP do not end it before the process
+/// itself. `work` may use only what survives a fork: no other threads, no output.
 std::string run_guarded(const std::filesystem::path& file, const ChildLimits& limits,
                         const std::function<std::string()>& work);
 

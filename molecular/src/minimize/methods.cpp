@@ -22,6 +22,7 @@ Positions scaled(const Positions& a, double factor) {
 void accept(Descent& to, Descent&& trial) {
   to.frame.x_nm = std::move(trial.frame.x_nm);
   to.forces = std::move(trial.forces);
+  to.projected = std::move(trial.projected);
   to.largest_force = trial.largest_force;
   to.largest_at = trial.largest_at;
   to.evaluations = trial.evaluations;
@@ -32,7 +33,7 @@ void accept(Descent& to, Descent&& trial) {
 bool Minimizer::Impl::steepest_descent(Descent& d) const {
   if (d.move_nm <= 0) d.move_nm = o.first_move_nm;
   while (d.move_nm > least_move_nm) {
-    Descent trial = moved(d, scaled(d.forces.f, d.move_nm / d.largest_force));
+    Descent trial = moved(d, scaled(d.projected, d.move_nm / d.largest_force));
     d.evaluations = trial.evaluations;
     if (energy(trial) < energy(d)) {
       accept(d, std::move(trial));
@@ -65,7 +66,7 @@ bool Minimizer::Impl::lbfgs(Descent& d) const {
       pairs.push_back({pair(k, 0), pair(k, 1), 0});
       pairs.back().rho = 1 / dot(pairs.back().s, pairs.back().y);
     }
-    Positions direction = d.forces.f;  // H f
+    Positions direction = d.projected;  // H f
     lbfgs_product<double>(
         direction, kept, [&](std::size_t k) -> const Pair& { return pairs[k]; },
         [](const Positions& a, const Positions& b) { return dot(a, b); },
@@ -79,7 +80,7 @@ bool Minimizer::Impl::lbfgs(Descent& d) const {
     const double most = longest(direction), limit = kept > 0 ? o.most_move_nm : o.first_move_nm;
     if (kept == 0 || most > limit) direction = scaled(direction, limit / most);
 
-    const double derivative = -dot(d.forces.f, direction), rounding = noise(d);
+    const double derivative = -dot(d.projected, direction), rounding = noise(d);
     double length = 1;
     while (derivative < 0 && length * longest(direction) > least_move_nm) {
       Descent trial = moved(d, scaled(direction, length));
@@ -89,12 +90,12 @@ bool Minimizer::Impl::lbfgs(Descent& d) const {
       // Zhang, SIAM J. Optim. 16 (2005) 170).
       const bool down = change <= 1e-4 * length * derivative ||
                         (std::abs(change) <= rounding &&
-                         -dot(trial.forces.f, direction) <= -(1 - 2e-4) * derivative &&
+                         -dot(trial.projected, direction) <= -(1 - 2e-4) * derivative &&
                          trial.largest_force < 2 * d.largest_force);
       if (down) {
-        Positions s = trial.frame.x_nm, y = d.forces.f;
+        Positions s = trial.frame.x_nm, y = d.projected;
         add(s, -1, d.frame.x_nm);
-        add(y, -1, trial.forces.f);
+        add(y, -1, trial.projected);
         if (dot(s, y) > 1e-10 * std::sqrt(dot(s, s) * dot(y, y))) {
           if (kept == static_cast<std::size_t>(o.memory))
             d.memory.erase(d.memory.begin(), d.memory.begin() + static_cast<std::ptrdiff_t>(width));
@@ -129,7 +130,7 @@ bool Minimizer::Impl::fire(Descent& d) const {
     d.move_nm = std::sqrt(o.first_move_nm / d.largest_force);
   }
   Positions move(n, Vec3{});
-  if (dot(d.forces.f, v) > 0) {
+  if (dot(d.projected, v) > 0) {
     if (++downhill > 20) {
       d.move_nm *= 1.1;
       mixing *= 0.99;
@@ -143,10 +144,10 @@ bool Minimizer::Impl::fire(Descent& d) const {
   }
   for (;;) {
     Positions next = v;
-    add(next, d.move_nm, d.forces.f);
-    const double turn = mixing * std::sqrt(dot(next, next) / dot(d.forces.f, d.forces.f));
+    add(next, d.move_nm, d.projected);
+    const double turn = mixing * std::sqrt(dot(next, next) / dot(d.projected, d.projected));
     next = scaled(next, 1 - mixing);
-    add(next, turn, d.forces.f);
+    add(next, turn, d.projected);
     Positions trial_move = move;
     add(trial_move, d.move_nm, next);
     if (const double most = longest(trial_move); most > o.most_move_nm) {
@@ -178,9 +179,9 @@ bool Minimizer::Impl::newton_cg(Descent& d) const {
   while (d.move_nm > least_move_nm) {
     // H p = f by conjugate gradients, as far as the region of trust reaches or the curvature is
     // positive.
-    const double size = std::sqrt(dot(d.forces.f, d.forces.f)),
+    const double size = std::sqrt(dot(d.projected, d.projected)),
                  enough = size * std::min(0.5, std::sqrt(size));
-    Positions p(n, Vec3{}), hp(n, Vec3{}), r = d.forces.f, q = r, hq;
+    Positions p(n, Vec3{}), hp(n, Vec3{}), r = d.projected, q = r, hq;
     double rr = dot(r, r);
     bool at_border = false;
     const auto to_border = [&] {
@@ -219,7 +220,7 @@ bool Minimizer::Impl::newton_cg(Descent& d) const {
       p = scaled(p, o.most_move_nm / most);
       hp = scaled(hp, o.most_move_nm / most);
     }
-    const double promised = dot(d.forces.f, p) - 0.5 * dot(p, hp), rounding = noise(d);
+    const double promised = dot(d.projected, p) - 0.5 * dot(p, hp), rounding = noise(d);
     Descent trial = moved(d, p);
     d.evaluations = trial.evaluations;
     const double gained = energy(d) - energy(trial);

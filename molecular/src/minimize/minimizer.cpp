@@ -83,11 +83,12 @@ void Minimizer::Impl::evaluate(Descent& d) const {
   place_virtual_sites(system, d.frame.x_nm, d.frame.box);
   force(d.frame.x_nm, d.frame.box, d.forces);
   spread_virtual_forces(system, d.frame.x_nm, d.frame.box, d.forces.f, d.forces.virial);
-  project(d, d.forces.f);
+  d.projected = d.forces.f;
+  project(d, d.projected);
   ++d.evaluations;
   double most = -1;
-  for (std::size_t i = 0; i < d.forces.f.size(); ++i) {
-    const Vec3& f = d.forces.f[i];
+  for (std::size_t i = 0; i < d.projected.size(); ++i) {
+    const Vec3& f = d.projected[i];
     const double square = f[0] * f[0] + f[1] * f[1] + f[2] * f[2];
     if (square > most) {
       most = square;
@@ -145,6 +146,11 @@ Descent Minimizer::begin(Frame frame) const {
   impl_->evaluate(d);
   if (d.largest_force <= impl_->o.force_tolerance) d.status = Descent::Status::converged;
   return d;
+}
+
+void Minimizer::project(Descent& d) const {
+  d.projected = d.forces.f;
+  impl_->project(d, d.projected);
 }
 
 void Minimizer::step(Descent& d, std::int64_t n) const {

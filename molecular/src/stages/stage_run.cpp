@@ -72,6 +72,7 @@ class MinimizationRun : public StageRun {
   void restore(const data::Checkpoint& c) override {
     get(c, descent_.frame, descent_.forces);
     descent_.frame.v_nm_ps.clear();
+    minimizer_.project(descent_);
     descent_.memory = c.array<double>("memory");
     descent_.move_nm = c.scalar<double>("move_nm");
     descent_.largest_force = c.scalar<double>("largest_force");

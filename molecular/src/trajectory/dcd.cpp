@@ -10,8 +10,9 @@
 //     angles in degrees, CHARMM the symmetric matrix xx, xy, yy, xz, yz, zz of the vectors), then
 //     x, y and z of all atoms (floats, A)
 //
-// t = sqrt(amu A^2/(kcal/mol)) = 0.0488882 ps. The number of frames follows from the file's size:
-// that in the header is of no use after a kill. The vectors of a cell are those of its lengths and
+// t = sqrt(amu A^2/(kcal/mol)) = 0.0488882 ps. CHARMM has the time step in single precision, X-PLOR
+// in double. The number of frames follows from the file's size: that in the header is of
+// no use after a kill. The vectors of a cell are those of its lengths and
 // angles, a along x: a cell that lies otherwise is turned.
 //
 // Readers take (first step) (time step) for the time of the first frame. Where a run counts its
@@ -46,10 +47,15 @@ struct DcdHeader {
   std::int64_t first_step = 0, interval = 1;  ///< as the run counts
   std::int64_t start = 0;  ///< the first step of the header: the first time in time steps
   double delta = 0;        ///< time step in units of t
+  bool is_single = true;   ///< in single precision
   double first_time_ps = 0;
   bool has_cell = false;
   std::size_t n_atoms = 0;
   std::uint64_t bytes = 0;  ///< of the header
+  double dt_ps() const {
+    const double dt = delta * time_unit_ps;
+    return is_single ? decimal_of_single(dt) : dt;
+  }
   std::uint64_t frame_bytes() const {
     return (has_cell ? cell_bytes + 8 : 0) + 3 * (8 + 4 * static_cast<std::uint64_t>(n_atoms));
   }
@@ -71,7 +77,7 @@ void read_title(DcdHeader& h, std::string_view titles) {
   };
   if (!number(words[0], step) || !number(words[1], time_ps) || !titles.starts_with(words[2]))
     return;
-  const double dt_ps = h.delta * time_unit_ps;
+  const double dt_ps = h.dt_ps();
   if (!std::isfinite(time_ps)) return;
   const bool agrees = std::abs(h.first_time_ps - time_ps) <= dt_ps + 1e-6 * std::abs(time_ps),
              does_not_fit = std::abs(time_ps) > 0x1p30 * dt_ps && h.start == step;
@@ -109,9 +115,10 @@ DcdHeader read_dcd_header(const data::BinaryInput& file) {
   h.start = h.first_step = control[1];
   h.interval = std::max(1, control[2]);
   FrameBytes again(file, 0, delta_at, h.order);
+  h.is_single = charmm;
   h.delta = charmm ? static_cast<double>(again.number<float>()) : again.number<double>();
   if (!std::isfinite(h.delta)) in.fail(damaged, delta_at, "has a time step that is not a number");
-  h.first_time_ps = static_cast<double>(h.start) * h.delta * time_unit_ps;
+  h.first_time_ps = static_cast<double>(h.start) * h.dt_ps();
   h.has_cell = charmm && control[10] != 0;
   if (control[8] != 0)
     in.fail(not_read, 4 + 4 * 9,
@@ -168,8 +175,12 @@ Box box_of(const std::array<double, 6>& cell, FrameBytes& in, std::uint64_t at,
 class DcdReader final : public TrajectoryReader {
  public:
   explicit DcdReader(data::BinaryInput in)
-      : in_(std::move(in)), header_(read_dcd_header(in_)), at_(header_.bytes) {}
+      : in_(std::move(in)),
+        header_(read_dcd_header(in_)),
+        dt_ps_(header_.dt_ps()),
+        at_(header_.bytes) {}
   std::size_t n_atoms() const override { return header_.n_atoms; }
+  bool rounds_step() const override { return header_.is_single; }
 
  protected:
   bool next(Snapshot& s) override {
@@ -180,8 +191,7 @@ class DcdReader final : public TrajectoryReader {
     std::optional<std::array<Vec3, 3>> turn;
     const std::int64_t steps = static_cast<std::int64_t>(frame_) * header_.interval;
     out.frame.step = header_.first_step + steps;
-    out.frame.time_ps =
-        header_.first_time_ps + static_cast<double>(steps) * header_.delta * time_unit_ps;
+    out.frame.time_ps = header_.first_time_ps + static_cast<double>(steps) * dt_ps_;
     if (header_.has_cell) {
       expect_count(in, cell_bytes);
       const std::uint64_t cell_at = in.at();
@@ -212,6 +222,7 @@ class DcdReader final : public TrajectoryReader {
  private:
   data::BinaryInput in_;
   DcdHeader header_;
+  double dt_ps_;
   std::uint64_t at_;
   std::size_t frame_ = 0;
   OneLattice lattice_;

@@ -104,6 +104,10 @@ class FrameBytes {
   std::uint64_t window_at_ = 0;
 };
 
+/// A time between frames that a file has in single precision: the decimal number of at most six
+/// digits that it may have been before, else as it is.
+double decimal_of_single(double v);
+
 /// Up to the next multiple of four.
 constexpr std::uint64_t padded(std::uint64_t bytes) { return (bytes + 3) / 4 * 4; }
 /// Appends a number in the given order of bytes.

@@ -4,6 +4,7 @@
 // box for all frames, other units.
 #include "base/units.h"
 #include "formats.h"
+#include "h5md_particles.h"
 #include "h5md_rows.h"
 #include "tessera/data/hdf5.h"
 
@@ -20,13 +21,10 @@ namespace {
 class H5mdReader final : public TrajectoryReader {
  public:
   explicit H5mdReader(const std::filesystem::path& path) : path_(path) {
-    std::string root;
-    for (data::H5Object& o : data::list_h5(path_, limits_)) {
-      if (root.empty() && o.path.starts_with("/particles/") && o.path.ends_with("/position/value"))
-        root = o.path.substr(0, o.path.size() - 15);
-      objects_.emplace(o.path, std::move(o));
-    }
+    std::vector<data::H5Object> all = data::list_h5(path_, limits_);
+    const std::string root = h5md_particles(path_, all, "/position/value");
     if (root.empty()) refuse(428, "has no particles/*/position/value: it holds no trajectory");
+    for (data::H5Object& o : all) objects_.emplace(o.path, std::move(o));
     if (!objects_.count(root + "/position/step")) refuse(428, "has no position/step");
     add(root + "/position", Kind::positions);
     add(root + "/velocity", Kind::velocities);
@@ -42,6 +40,14 @@ class H5mdReader final : public TrajectoryReader {
     objects_.clear();
   }
   std::size_t n_atoms() const override { return n_atoms_; }
+  bool rounds_times() const override {
+    const H5mdAxis* t = times();
+    return t && t->is_single && !t->list.empty();
+  }
+  bool rounds_step() const override {
+    const H5mdAxis* t = times();
+    return t && t->is_single && t->list.empty();
+  }
   std::vector<Observable> observables() const override { return observables_; }
 
  protected:
@@ -108,6 +114,12 @@ class H5mdReader final : public TrajectoryReader {
     std::uint64_t first = 0;  ///< row, of those that are loaded
   };
 
+  /// Those that frames have: of positions, or of the first that has any.
+  const H5mdAxis* times() const {
+    for (const Part& p : parts_)
+      if (p.time) return p.time.get();
+    return nullptr;
+  }
   /// An element, where the file has it and it has rows.
   bool add(const std::string& element, Kind kind) {
     const auto found = objects_.find(element + "/value");
@@ -143,11 +155,12 @@ class H5mdReader final : public TrajectoryReader {
     const std::vector<std::string> names = {name};
     data::H5Array a = data::read_h5(path_, names, limits_).at(name);
     H5mdAxis out;
+    out.is_single = std::holds_alternative<std::vector<float>>(a.data);
     const std::size_t dimensions = a.shape.size();
     a.shape.insert(a.shape.begin(), 1);
     std::vector<double> v = numbers(a, 0);
     if (dimensions == 0) {  // fixed
-      out.each = one(name, v[0]);
+      out.each = one(name, out.is_single ? decimal_of_single(v[0]) : v[0]);
       const std::string offset = attribute(original(name), "offset");
       out.offset = offset.empty() ? 0 : one(name, std::strtod(offset.c_str(), nullptr));
     } else if (dimensions == 1) {

@@ -15,6 +15,7 @@ struct H5mdAxis {
   std::vector<double> list;
   double each = 0, offset = 0;
   std::uint64_t rows = UINT64_MAX;  ///< that it says something of; those of the list
+  bool is_single = false;           ///< the file has it in single precision
   double at(std::uint64_t row) const {
     return list.empty() ? offset + each * static_cast<double>(row) : list[row];
   }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tessera/molecular/h5md_topology.h"
 
+#include "h5md_particles.h"
 #include "structure/structure_parts.h"
 #include "tessera/data/diagnostic.h"
 #include "tessera/data/hdf5.h"
@@ -35,15 +36,16 @@ struct H5mdAtoms {
 System read_h5md_topology(const std::filesystem::path& path) {
   const H5mdAtoms file{path};
   const data::H5Limits limits{.being_written = true};
-  std::string root;
-  bool bonds = false;
-  for (const data::H5Object& o : data::list_h5(path, limits)) {
-    if (root.empty() && o.path.starts_with("/particles/") && o.path.ends_with("/species"))
-      root = o.path.substr(0, o.path.size() - 7);
-    bonds |= o.path == "/connectivity/bonds";
-  }
-  if (root.empty()) file.refuse("has no particles/*/species: it cannot serve as a topology");
-  std::vector<std::string> names = {root + "species", root + "mass", root + "charge"};
+  const std::vector<data::H5Object> objects = data::list_h5(path, limits);
+  const auto has = [&](const std::string& name) {
+    return std::ranges::find(objects, name, &data::H5Object::path) != objects.end();
+  };
+  std::string root = h5md_particles(path, objects, "/position/value");
+  if (root.empty()) root = h5md_particles(path, objects, "/species");
+  if (root.empty() || !has(root + "/species"))
+    file.refuse("has no particles/*/species: it cannot serve as a topology");
+  const bool bonds = has("/connectivity/bonds");
+  std::vector<std::string> names = {root + "/species", root + "/mass", root + "/charge"};
   if (bonds) names.push_back("/connectivity/bonds");
   const auto arrays = data::read_h5(path, names, limits);
   const auto integers = [&](const std::string& name) -> const std::vector<std::int64_t>& {

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tessera/molecular/joined_frames.h"
 
+#include "base/vec.h"
+
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -51,6 +53,16 @@ std::unique_ptr<TrajectoryReader> open_part(const fs::path& file, const JoinOpti
                                 .velocities = o.velocities && !o.positions});
 }
 
+/// The farthest that an atom lies from where it was, by nearest images.
+double farthest_move(const std::vector<Vec3>& from, const Frame& to) {
+  double most = 0;
+  for (std::size_t i = 0; i < from.size(); ++i) {
+    const Vec3 d = shortest(to.box, difference(to.x_nm[i], from[i]));
+    most = std::max(most, dot(d, d));
+  }
+  return std::sqrt(most);
+}
+
 /// On from the first frame of a file with times in single precision: until its line is known.
 template <class Next>
 void look_at_rounded(FileBeginning& out, const Snapshot& s, Next&& next) {
@@ -86,8 +98,13 @@ void look_at_rounded(FileBeginning& out, const Snapshot& s, Next&& next) {
 FileBeginning beginning_of(const fs::path& file, TrajectoryReader& reader, bool both) {
   FileBeginning out;
   Snapshot s;
+  std::vector<Vec3> first;
   const auto next = [&] {
     while (reader.read(s)) {
+      if (first.empty())
+        first = s.frame.x_nm;
+      else if (out.move_nm == 0 && s.frame.x_nm.size() == first.size())
+        out.move_nm = farthest_move(first, s.frame);
       if (!both || !s.frame.x_nm.empty()) return true;
       if (!s.frame.v_nm_ps.empty())
         throw JoinError(JoinFault::lone_velocities,
@@ -98,6 +115,7 @@ FileBeginning beginning_of(const fs::path& file, TrajectoryReader& reader, bool 
   };
   if (!next()) return out;
   out.first_ps = s.frame.time_ps;
+  out.rounds_step = reader.rounds_step();
   if (reader.rounds_times()) {
     look_at_rounded(out, s, next);
     return out;
@@ -160,11 +178,16 @@ void expect_one_run(const JoinedFiles& files) {
   }
 }
 
-/// The line goes on from frame to frame, and stays within what a time may have been before it was
-/// rounded. A time that is not where it leads to counts as it is.
+/// Where the time between frames is rounded, times stay as they are: how far they may be off is
+/// known.
+///
+/// The line of rounded times goes on from frame to frame, and stays within what a time may have
+/// been before it was rounded. A time that is not where it leads to counts as it is.
 double JoinedFrames::exact_of(const Frame& f) {
-  slack_ps_ = time_slack_ps;
   const FileBeginning& b = files_.beginnings[file_];
+  off_ps_ = b.rounds_step ? rounding_at(f.time_ps - *b.first_ps) : 0;
+  slack_ps_ =
+      std::max(time_slack_ps, std::min(off_ps_ + last_off_ps_, 0.5 * b.step_ps.value_or(INFINITY)));
   if (!b.rounded) return f.time_ps;
   const RoundedTimes& r = *b.rounded;
   const double rounding = rounding_at(f.time_ps),
@@ -181,14 +204,22 @@ double JoinedFrames::exact_of(const Frame& f) {
 }
 
 /// The time of a frame among all frames; none: it is left out.
-std::optional<double> JoinedFrames::time_of(double file_ps) {
+std::optional<double> JoinedFrames::time_of(const Frame& f) {
   const JoinOptions& o = files_.options;
+  const double file_ps = exact_of(f);
   const auto name = [&] { return files_.files[file_].filename().string(); };
   if (files_.by_number) return static_cast<double>(number_++) * o.spacing_ps.value_or(1);
   const bool first_of_file = !file_ps_;
   double t = file_ps + shift_ps_;
   const bool begins =
       first_of_file || (t <= *file_ps_ + slack_ps_ && *last_ps_ > *file_ps_ + slack_ps_);
+  if (last_ps_ && begins && o.append && repeats(f)) {
+    if (std::abs(*last_ps_ - t) > slack_at(*last_ps_)) shift_ps_ += *last_ps_ - t;
+    file_ps_ = file_ps + shift_ps_;
+    read_ps_ = file_ps;
+    ++left_out_;
+    return {};
+  }
   if (last_ps_ && begins && o.append) {
     const std::optional<double> step =
         o.spacing_ps ? o.spacing_ps : files_.beginnings[file_].step_ps;
@@ -225,7 +256,17 @@ std::optional<double> JoinedFrames::time_of(double file_ps) {
   if (!file_ps_) file_ps_ = t;
   if (!first_ps_) first_ps_ = t;
   last_ps_ = t;
+  last_off_ps_ = off_ps_;
+  if (o.append) last_x_ = f.x_nm;
   return t;
+}
+
+/// What writes a frame once more may have met constraints again, or read it from fewer digits.
+bool JoinedFrames::repeats(const Frame& f) const {
+  constexpr double same = 0.1;  // of the way to the next positions
+  const double move_nm = files_.beginnings[file_].move_nm;
+  return move_nm > 0 && f.x_nm.size() == last_x_.size() &&
+         farthest_move(last_x_, f) <= same * move_nm;
 }
 
 bool JoinedFrames::read(Snapshot& s) {
@@ -240,7 +281,7 @@ bool JoinedFrames::read(Snapshot& s) {
       exact_ps_.reset();
     }
     while (reader_->read(s)) {
-      const std::optional<double> t = time_of(exact_of(s.frame));
+      const std::optional<double> t = time_of(s.frame);
       if (!t || (o.from_ps && *t < *o.from_ps - slack_at(*o.from_ps))) continue;
       if (o.to_ps && *t > *o.to_ps + slack_at(*o.to_ps)) return false;
       s.frame.time_ps = *t;

@@ -8,6 +8,7 @@
 
 #include <array>
 #include <cmath>
+#include <cstdlib>
 
 namespace tessera::molecular {
 namespace {
@@ -38,21 +39,35 @@ constexpr std::array formats = {
     Format{".cif", write_cif},
 };
 
-const Format& format_of(const fs::path& path, const char* action, const std::string& given = {}) {
-  std::string ending = given.empty() ? path.extension().string() : given, all;
+bool is_written(const Format& f) { return f.write != nullptr; }
+bool is_read(const Format& f) { return f.read != nullptr || f.read_named != nullptr; }
+bool is_read_of_bytes(const Format& f) { return f.read != nullptr; }
+
+/// The format of an ending, among the possible ones; none: it is that of none.
+const Format* find_format(std::string ending, bool (*possible)(const Format&)) {
   for (char& c : ending) c = static_cast<char>(c >= 'A' && c <= 'Z' ? c - 'A' + 'a' : c);
-  for (const Format& f : formats) {
-    if (f.ending == ending) return f;
-    all.append(all.empty() ? "" : " ").append(f.ending);
-  }
+  for (const Format& f : formats)
+    if (possible(f) && f.ending == ending) return &f;
+  return nullptr;
+}
+std::string endings_of(bool (*possible)(const Format&), const char* between) {
+  std::string all;
+  for (const Format& f : formats)
+    if (possible(f)) all.append(all.empty() ? "" : between).append(f.ending);
+  return all;
+}
+const Format& format_of(const fs::path& path, const char* action, bool (*possible)(const Format&),
+                        const std::string& given = {}) {
+  if (const Format* f = find_format(given.empty() ? path.extension().string() : given, possible))
+    return *f;
   throw Error(fmt::format("[trajectory] {} {}: expected a name that ends in one of {}", action,
-                          path.string(), all));
+                          path.string(), endings_of(possible, " ")));
 }
 
 std::unique_ptr<TrajectoryWriter> open_writer(const fs::path& path, const System& system,
                                               const TrajectoryOptions& options,
                                               std::optional<std::int64_t> last_step) {
-  const Format& f = format_of(path, "write");
+  const Format& f = format_of(path, "write", is_written);
   if (last_step && !fs::exists(path)) last_step.reset();
   return f.write({path, system, options, last_step});
 }
@@ -96,6 +111,12 @@ void FrameBytes::expect_finite(std::span<const Vec3> list, std::uint64_t byte,
 void FrameBytes::expect_box(const Box& box, std::uint64_t byte) const {
   if (const std::string why = why_no_box(box); !why.empty())
     fail(damaged, byte, "has edges of the box that are none: " + why);
+}
+
+double decimal_of_single(double v) {
+  constexpr double single = 0x1p-23;
+  const double decimal = std::strtod(fmt::format("{:.5e}", v).c_str(), nullptr);
+  return std::abs(decimal - v) <= single * std::abs(v) ? decimal : v;
 }
 
 std::string why_no_box(const Box& box) {
@@ -184,9 +205,14 @@ bool TrajectoryReader::read(Snapshot& snapshot) {
   }
 }
 
+bool is_trajectory(const fs::path& path) {
+  return find_format(path.extension().string(), is_read) != nullptr;
+}
+std::string trajectory_endings() { return endings_of(is_read, ", "); }
+
 std::unique_ptr<TrajectoryReader> open_trajectory(const fs::path& path,
                                                   const ReadOptions& options) {
-  if (const Format& f = format_of(path, "read", options.ending); f.read_named)
+  if (const Format& f = format_of(path, "read", is_read, options.ending); f.read_named)
     return checked(f.read_named(path), path.string(), options);
   return open_trajectory(data::BinaryInput(path), options);
 }
@@ -194,10 +220,7 @@ std::unique_ptr<TrajectoryReader> open_trajectory(const fs::path& path,
 std::unique_ptr<TrajectoryReader> open_trajectory(data::BinaryInput bytes,
                                                   const ReadOptions& options) {
   const std::string name = bytes.name();
-  const Format& f = format_of(name, "read", options.ending);
-  if (!f.read)
-    throw Error(fmt::format(
-        "[trajectory] read {}: expected .xtc, .trr, .dcd, .nc, .h5md, .h5, .gro or .pdb", name));
+  const Format& f = format_of(name, "read", is_read_of_bytes, options.ending);
   return checked(f.read(std::move(bytes)), name, options);
 }
 

@@ -10,9 +10,11 @@
 // Times rise: a frame whose time is not above that of all before it (by 1e-6 ps) came again, as
 // after a restart from a checkpoint, and is left out. A file that starts again, no later than the
 // first frame of all, is another run and refused, as is one that runs backwards. Or every file is
-// appended, whenever it begins, shifted to where the one before has ended. Where frames have no
-// times (.gro, models of .pdb: several frames, all of one time; or files of one frame each, all of
-// one time) all of them count, by their number.
+// appended, whenever it begins, shifted to where the one before has ended: one step behind its last
+// frame, or, where it begins with that frame once more (no atom is farther from there than a tenth
+// of the farthest way from there to the file's next positions, by nearest images), at its time, so
+// that the frame is left out. Where frames have no times (.gro, models of .pdb: several frames, all
+// of one time; or files of one frame each, all of one time) all of them count, by their number.
 //
 // Of files that have times in single precision, the line through many of them, over the steps or,
 // where these do not rise, the numbers of the frames, says what they were before they were rounded:
@@ -77,7 +79,9 @@ struct FileBeginning {
   std::optional<double> first_ps, step_ps;
   bool one_time = false;  ///< there are several frames, and all have one time
   std::optional<RoundedTimes> rounded;
-  double unknown_ps = 0;  ///< of step_ps, from the rounding of times
+  double unknown_ps = 0;     ///< of step_ps, from the rounding of times
+  bool rounds_step = false;  ///< TrajectoryReader::rounds_step
+  double move_nm = 0;        ///< farthest way of an atom to its next positions; 0: not known
 };
 struct JoinedFiles {
   std::vector<std::filesystem::path> files;
@@ -105,7 +109,7 @@ class JoinedFrames {
   /// false after the last. Throws JoinError starts_again, no_spacing and backwards, and what the
   /// readers throw.
   bool read(Snapshot& snapshot);
-  /// Frames so far that came again.
+  /// Frames so far that came again, by their times or, where a file is appended, their positions.
   std::int64_t left_out() const { return left_out_; }
   /// Files so far that were cut off, where the options accept it.
   const std::vector<data::Diagnostic>& remarks() const { return remarks_; }
@@ -113,7 +117,9 @@ class JoinedFrames {
  private:
   /// The time that a file has, without its rounding where others tell it.
   double exact_of(const Frame& frame);
-  std::optional<double> time_of(double file_ps);
+  std::optional<double> time_of(const Frame& frame);
+  /// Whether the frame has the positions of the last one.
+  bool repeats(const Frame& frame) const;
 
   JoinedFiles files_;
   std::size_t file_ = 0;
@@ -126,6 +132,9 @@ class JoinedFrames {
   std::optional<double> exact_ps_;  ///< of this file's last frame
   std::int64_t step_ = 0;           ///< its step
   double slack_ps_ = 0;             ///< two times that differ by less are one
+  double off_ps_ = 0, last_off_ps_ = 0;  ///< by what a rounded step has changed the time, of this
+                                         ///< frame and the last
+  std::vector<Vec3> last_x_;             ///< its positions, where files are appended
   std::unique_ptr<TrajectoryReader> reader_;
   std::vector<data::Diagnostic> remarks_;
 };

@@ -53,9 +53,10 @@ struct Descent {
     stuck
   };              ///< stuck: no step leads further down in these numbers
   Frame frame;    ///< `step` counts steps
-  Forces forces;  ///< at frame.x_nm, virtual sites spread, constraints projected out of f
-  double largest_force = 0;    ///< kJ/mol/nm
-  std::size_t largest_at = 0;  ///< whose it is
+  Forces forces;  ///< at frame.x_nm, virtual sites spread: f = -dU/dx, of frozen atoms, too
+  std::vector<Vec3> projected;  ///< f without what constraints and frozen directions hold
+  double largest_force = 0;     ///< of `projected` [kJ/mol/nm]
+  std::size_t largest_at = 0;   ///< whose it is
   Status status = Status::running;
   double move_nm = 0;  ///< steepest_descent: the next largest move; fire: its time step; newton_cg:
                        ///< radius of trust
@@ -75,6 +76,8 @@ class Minimizer {
 
   /// Constraints are met and forces computed.
   Descent begin(Frame frame) const;
+  /// Sets `projected` by frame and forces, as those of a checkpoint.
+  void project(Descent& d) const;
   /// At most `n` steps, fewer where it converges or is stuck.
   void step(Descent& d, std::int64_t n = 1) const;
 

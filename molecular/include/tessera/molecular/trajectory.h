@@ -96,6 +96,9 @@ class TrajectoryReader {
   virtual std::size_t n_atoms() const = 0;
   /// Whether the file has times in single precision.
   virtual bool rounds_times() const { return false; }
+  /// Whether it has the time between frames in single precision: times are off by up to 2^-23 of
+  /// what has passed since the first.
+  virtual bool rounds_step() const { return false; }
   /// What `Snapshot::observables` are; empty where the format has none.
   virtual std::vector<Observable> observables() const { return {}; }
   /// Where a file was cut off that ReadOptions accepts.
@@ -112,6 +115,10 @@ class TrajectoryReader {
   std::optional<data::Diagnostic> cut_end_;
 };
 
+/// Whether the ending of a name, in letters of either case, is one that is read.
+bool is_trajectory(const std::filesystem::path& path);
+/// ".xtc, .trr, ...": all of these endings.
+std::string trajectory_endings();
 /// Throws Error for an ending that is not read, InputError where the file is not of its format.
 std::unique_ptr<TrajectoryReader> open_trajectory(const std::filesystem::path& path,
                                                   const ReadOptions& options = {});
