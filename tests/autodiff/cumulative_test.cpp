@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tessera/autodiff/ops/cumulative.h"
 
+#include "error_text.h"
 #include "tessera/autodiff/forall.h"
 #include "tessera/autodiff/grad.h"
 #include "tessera/autodiff/ops.h"
@@ -45,7 +46,7 @@ TEST(Cumsum, OfTenMillionTermsIsAsGoodAsTheirSum) {
   EXPECT_NEAR(l.to_vector<float>().back(), std::log(0.1) + 20 * std::log(2.0), 2e-5);
 }
 
-TEST(Cumsum, OfIntegersIsExactAndWraps) {
+TEST(Cumsum, OfIntegersIsExactAndWrapsFrom32BitsOn) {
   for (const Index n : {1, 7, 8, 9, 63, 64, 65, 511, 512, 513, 4096, 5000, 40000}) {
     const Tensor x = arange(n) * 7919 - 100000;
     std::vector<std::int64_t> expected = x.to_vector<std::int64_t>(), backwards = expected;
@@ -54,7 +55,28 @@ TEST(Cumsum, OfIntegersIsExactAndWraps) {
     EXPECT_EQ(cumsum(x).to_vector<std::int64_t>(), expected) << n;
     EXPECT_EQ(cumsum(x, 0, true).to_vector<std::int64_t>(), backwards) << n;
   }
-  EXPECT_EQ(cumsum(full({600}, 1, Dtype::u8)).to_vector<std::uint8_t>().back(), 600 % 256);
+  EXPECT_EQ(cumsum(full({600}, 1, Dtype::u8)).to_vector<std::int64_t>().back(), 600);
+  EXPECT_EQ(cumprod(tensor<std::uint8_t>({16, 16})).to_vector<std::int64_t>().back(), 256);
+  EXPECT_EQ(cumsum(full({2}, INT32_MAX, Dtype::i32)).to_vector<std::int32_t>().back(), -2);
+}
+
+/// An error names the operation and the line of the call, however long the axis is.
+template <class F>
+void expect_refused_here(const char* name, F call) {
+  const std::string text = testing::message_of(call);
+  EXPECT_NE(text.find(std::string("[") + name + "]"), std::string::npos) << text;
+  EXPECT_NE(text.find("cumulative_test.cpp"), std::string::npos) << text;
+}
+
+TEST(Cumulative, TypesAreRefusedByNameAtAnyLength) {
+  for (const Index n : {0, 1, 2}) {
+    const Tensor whole = zeros({n}, Dtype::i32), z = zeros({n}, Dtype::c128);
+    expect_refused_here("cumlogsumexp", [&] { return cumlogsumexp(whole); });
+    expect_refused_here("cumlogsumexp", [&] { return cumlogsumexp(z); });
+    expect_refused_here("cummax", [&] { return cummax(z); });
+    expect_refused_here("cummin", [&] { return cummin(z); });
+  }
+  expect_refused_here("cumprod", [&] { return cumprod(ones({})); });
 }
 
 TEST(Cumsum, HasTheSameBitsOnAnyNumberOfThreadsAndInAnyRow) {

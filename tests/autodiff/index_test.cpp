@@ -154,6 +154,46 @@ TEST(Random, PublishedWordsAndMoments) {
   EXPECT_EQ(uniform(keys, {5}).to_vector(), both.to_vector());
 }
 
+TEST(Random, ComplexNormalNumbersOfEightAxes) {
+  const Tensor key = random_key(3), z = normal(key, Shape::filled(8, 1), Dtype::c128);
+  EXPECT_EQ(z.shape(), Shape::filled(8, 1));
+  // The same numbers in any shape, and of a stack of keys those of each.
+  const Tensor keys = split_key(key, 2), flat = normal(keys, {12}, Dtype::c64);
+  EXPECT_EQ(normal(keys, {3, 2, 2}, Dtype::c64).to_vector<c64>(), flat.to_vector<c64>());
+  EXPECT_EQ(select(flat, 0, 1).to_vector<c64>(),
+            normal(select(keys, 0, 1), {12}, Dtype::c64).to_vector<c64>());
+  EXPECT_EQ(normal(key, {0, 2}, Dtype::c64).shape(), (Shape{0, 2}));
+  EXPECT_EQ(normal(key, {}, Dtype::c128).item<c128>(), z.to_vector<c128>()[0]);
+}
+
+TEST(Reductions, SumsAndProductsOfBytesAreWide) {
+  EXPECT_EQ(sum(ones({300}, Dtype::u8)).item<std::int64_t>(), 300);
+  EXPECT_EQ(prod(tensor<std::uint8_t>({16, 16})).item<std::int64_t>(), 256);
+  EXPECT_EQ(sum(ones({2, 0}, Dtype::u8), {1}).type(), (Type{Dtype::i64, {2}}));
+  EXPECT_EQ(sum(full({2}, INT32_MAX, Dtype::i32)).item<std::int32_t>(), -2);  // wraps
+}
+
+/// The bounds of a closed interval move what comes out, x does not: the derivatives in x, low and
+/// high sum to 1, that of all three moved together.
+TEST(Statistics, ClipBetweenEqualBoundsDoesNotMoveWithItsArgument) {
+  const auto f = [](Tensor x, Tensor l, Tensor h) { return sum(clip(x, l, h)); };
+  const Tensor x = tensor({0.5, 1.0, 1.5, 1.0, kNaN, 2.0}),
+               l = tensor({1.0, 1.0, 1.0, 0.0, 1.0, 2.0}),
+               h = tensor({1.0, 1.0, 1.0, 1.0, 1.0, 1.0});
+  const auto [dx, dl, dh] = vjp(f, x, l, h).second(Tensor(1.0));
+  expect_vector(dx, {0, 0, 0, 0.5, 1, 0});
+  expect_vector(slice(dx + dl + dh, 0, 0, 4), {1, 1, 1, 1});
+  expect_vector(jvp([&](Tensor v) { return clip(v, l, h); }, x, ones({6})).second,
+                {0, 0, 0, 0.5, 1, 0});
+  EXPECT_TRUE(std::isnan(clip(x, l, h).to_vector()[4]));
+  expect_vector(slice(clip(x, l, h), 0, 0, 4), {1, 1, 1, 1});
+  const auto closed = [](Tensor v) { return sum(square(clip(v, 1.0, 1.0))); };
+  expect_vector(grad(closed)(tensor({1.0})), {0});
+  expect_vector(flatten(hessian(closed)(tensor({1.0}))), {0});
+  expect_vector(grad([](Tensor v) { return sum(clip(v, 0.0, 1.0)); })(tensor({0.0, 0.5, 1.0, 2.0})),
+                {0.5, 1, 0.5, 0});
+}
+
 TEST(Statistics, StableAtTheEdge) {
   const Tensor x = tensor({1000.0, 1000.0, -kInf});
   EXPECT_NEAR(logsumexp(x).item(), 1000 + std::log(2.0), 1e-12);

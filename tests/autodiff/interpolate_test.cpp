@@ -64,6 +64,30 @@ TEST(Interpolate, HeldValuesDoNotHangOnTheNextKnot) {
             (std::vector<double>{1, 0, 0, 1}));
 }
 
+TEST(Interpolate, AnExtendedLineOfEqualValuesIsThatValueHoweverFar) {
+  const Tensor k = tensor({0.0, 1.0}), x = tensor({-1e17, -1e5, 1e5, 1e17});
+  EXPECT_EQ(interp(x, k, ones({2}), Outside::extend).to_vector(), (std::vector<double>(4, 1.0)));
+  const Tensor narrow = interp(cast(x, Dtype::f32), cast(k, Dtype::f32),
+                               full({2}, 293.15, Dtype::f32), Outside::extend);
+  EXPECT_EQ(narrow.to_vector<float>(), (std::vector<float>(4, 293.15f)));
+  // x goes with v_1 - v_0 alone, and the ends share it as t does: d/dv = (1 - t, t).
+  const auto line = [&](Tensor v) { return sum(interp(tensor({3.0}), k, v, Outside::extend)); };
+  EXPECT_EQ(grad(line)(tensor({2.0, 5.0})).to_vector(), (std::vector<double>{-2, 3}));
+}
+
+TEST(Interpolate, DerivativesOfExtendedLines) {
+  const Tensor k = tensor({-1.0, -0.3, 0.5, 1.1}), x = tensor({-1.4, -1.2, 0.2, 1.3, 1.4}),
+               v = tensor({0.3, 1.0, -0.4, 0.6, 0.2, -0.9, 0.8, 0.1}, {4, 2});
+  const auto f = [](Tensor a, Tensor b, Tensor c) { return interp(a, b, c, Outside::extend); };
+  const std::tuple at(x, k, v);
+  const CheckReport g = gradcheck(f, at, {.order = 2, .step = 0.02});
+  EXPECT_TRUE(g) << to_string(g);
+  const CheckReport t = transpose_check(f, at, {.order = 2});
+  EXPECT_TRUE(t) << to_string(t);
+  const CheckReport j = jetcheck(f, at, std::tuple(0.1 * x, 0.1 * k, 0.3 * square(v) - 0.2), 3);
+  EXPECT_TRUE(j) << to_string(j);
+}
+
 TEST(Interpolate, SplinesAgainstSciPy) {
   const Tensor k = reference("knots"), v = reference("values"), x = reference("queries");
   int lines = 0;
@@ -106,6 +130,24 @@ TEST(Interpolate, SecondDerivativesAreContinuousAndTheIntegralIsOne) {
       EXPECT_LE(largest(t - interp(s, x, d + 1)) / largest(t), 1e-13);
     }
   }
+}
+
+/// Of f = 1 it is x, whatever the width of the piece that x lies in.
+TEST(Interpolate, TheIntegralKeepsWhatLiesBeforeAWidePiece) {
+  const Tensor x = tensor({0.5, 1.0, 2.0, 2.5});
+  for (const double far : {4.0, 1e6, 1e12, 1e17}) {
+    const CubicSpline s = cubic_spline(tensor({0.0, 1.0, 2.0, far}), ones({4}));
+    EXPECT_EQ(interp(s, x, -1).to_vector(), x.to_vector()) << far;
+  }
+  for (const float far : {4.0f, 1e6f, 1e9f}) {
+    const CubicSpline s =
+        cubic_spline(tensor<float>({0.0f, 1.0f, 2.0f, far}), full({4}, 0.1, Dtype::f32));
+    // 0.2 + 0.05 in three roundings of 1.5e-8 and less.
+    EXPECT_NEAR(interp(s, tensor<float>({2.5f}), -1).to_vector<float>()[0], 0.25, 5e-8) << far;
+  }
+  // One piece: of 1 + x up to 2 it is 2 + 2.
+  const CubicSpline two = cubic_spline(tensor({0.0, 2.0}), tensor({1.0, 3.0}));
+  EXPECT_NEAR(interp(two, 2.0, -1).item(), 4, 1e-14);
 }
 
 TEST(Interpolate, DerivativesInQueriesKnotsAndValues) {

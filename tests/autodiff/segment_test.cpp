@@ -52,6 +52,15 @@ TEST(Segment, AgainstLoops) {
   for (auto f : {segment_sum, segment_prod}) EXPECT_THROW(f(x, ids, 3), Error);
 }
 
+/// 2^24 and 1 are 2^24 in f32: neither the rows nor the sum of ones goes on from there.
+TEST(Segment, MeansOfMoreRowsThanF32CountsAreThoseOfAll) {
+  const Index zero_rows = Index(1) << 22, n = (Index(1) << 24) + zero_rows;
+  const Tensor ids = zeros({n}, Dtype::i32);
+  const Tensor x = concatenate({zeros({zero_rows}, Dtype::f32), ones({n - zero_rows}, Dtype::f32)});
+  EXPECT_EQ(segment_mean(x, ids, 1).to_vector<float>()[0], 0.8f);
+  EXPECT_EQ(segment_mean(ones({n}, Dtype::f32), ids, 1).to_vector<float>()[0], 1.0f);
+}
+
 TEST(Segment, ProductsWithZerosHaveTheirDerivatives) {
   const Tensor ids = tensor<std::int64_t>({1, 0, 1, 1}), x = tensor({0.0, 5.0, 0.0, 3.0});
   const auto f = [&](Tensor t) { return sum(segment_prod(t, ids, 2)); };  // x1 + x0 x2 x3

@@ -213,6 +213,35 @@ TEST(VmathComplex, PowerIsTheExponentialOfTheLogarithm) {
   EXPECT_EQ(cube.im, -2);
 }
 
+/// e^z - 1 is e^z where that has no digit of 1, finite wherever it can be: of 709.9 e^x is beyond
+/// doubles, and so is e^89 beyond floats.
+TEST(VmathComplex, Expm1IsFiniteWhereTheExponentialIs) {
+  EXPECT_EQ(vm::expm1(c128{710, 0}).re, vm::kInfinity<double>);
+  EXPECT_EQ(vm::expm1(c128{710, 0}).im, 0);
+  EXPECT_EQ(vm::expm1(c64{89, 0}).re, vm::kInfinity<float>);
+  EXPECT_EQ(vm::expm1(c64{89, 0}).im, 0);
+  // mpmath; each part to 6 ulp, as the functions of the table, in floats to the last rounding.
+  EXPECT_NEAR(vm::expm1(c128{709.9, 1e-3}).im / 2.0214017192192382e305, 1, 1.4e-15);
+  EXPECT_NEAR(vm::expm1(c128{709.9, 1.57}).re / 1.6096964504191477e305, 1, 1.4e-15);
+  EXPECT_NEAR(vm::expm1(c64{89, 1e-3f}).im / 4.489612284150639e35, 1, 6e-8);
+  // Against long double: across x = 40 in few roundings of the modulus, near 0 in that to float.
+  std::mt19937_64 random(5);
+  std::uniform_real_distribution<double> beside_40(39.5, 40.5), small(-1e-3, 1e-3), angle(-3, 3);
+  for (int i = 0; i < 1000; ++i) {
+    const c128 z{beside_40(random), angle(random)}, got = vm::expm1(z);
+    const std::complex<long double> want = std::exp(std::complex<long double>(z.re, z.im)) - 1.0L;
+    const double size = static_cast<double>(std::abs(want));
+    EXPECT_NEAR(got.re, static_cast<double>(want.real()), 1e-15 * size);
+    EXPECT_NEAR(got.im, static_cast<double>(want.imag()), 1e-15 * size);
+    const c64 w{static_cast<float>(small(random)), static_cast<float>(small(random))},
+        narrow = vm::expm1(w);
+    const std::complex<long double> near_0 = std::exp(std::complex<long double>(w.re, w.im)) - 1.0L;
+    const double part = static_cast<double>(std::abs(near_0));
+    EXPECT_NEAR(narrow.re, static_cast<double>(near_0.real()), 6e-8 * part);
+    EXPECT_NEAR(narrow.im, static_cast<double>(near_0.imag()), 6e-8 * part);
+  }
+}
+
 bool same(double a, double b) {
   return vm::to_bits(a) == vm::to_bits(b) || (std::isnan(a) && std::isnan(b));
 }

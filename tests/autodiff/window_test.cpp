@@ -132,6 +132,14 @@ TEST(Window, LargeWindowsGoAxisByAxisToTheSame) {
   }
 }
 
+/// 2^24 and 1 are 2^24 in f32: neither the elements nor the sum of ones goes on from there.
+TEST(Window, MeansOfMoreElementsThanF32CountsAreThoseOfAll) {
+  const Index zero_count = Index(1) << 22, n = (Index(1) << 24) + zero_count;
+  const Tensor x =
+      concatenate({zeros({zero_count}, Dtype::f32), ones({n - zero_count}, Dtype::f32)});
+  EXPECT_EQ(window_mean(x, {.size = {n}}).to_vector<float>(), (std::vector<float>{0.8f}));
+}
+
 TEST(Window, EmptyAxes) {
   const Window w{.size = {2}, .stride = {2}, .trailing = 1};
   for (const Shape& s : {Shape{0, 4, 3}, Shape{2, 4, 0}, Shape{2, 0, 3}, Shape{2, 1, 3}}) {

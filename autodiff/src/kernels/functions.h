@@ -36,6 +36,7 @@ TESSERA_BOTH(atan)
 TESSERA_BOTH(asinh)
 TESSERA_BOTH(acosh)
 TESSERA_BOTH(atanh)
+TESSERA_BOTH(expm1)
 #undef TESSERA_BOTH
 
 /// Whether the argument of a sine inside the function is small enough for the vectorising
@@ -89,16 +90,6 @@ TESSERA_HD_INLINE T rsqrt(T x) {
     return divide(T(1), fn::sqrt(x));  // unqualified it would be std::sqrt
   else
     return vm::rsqrt(x);
-}
-/// e^z - 1 = (e^a - 1) cos b - 2 sin^2(b/2) + i e^a sin b, z = a + i b.
-template <class T>
-TESSERA_HD_INLINE T expm1(T x) {
-  if constexpr (is_cplx<T>) {
-    using R = typename T::value_type;
-    const R s = vm::sin(x.imag() / 2), e = vm::expm1(x.real());
-    return {e * vm::cos(x.imag()) - 2 * s * s, vm::exp(x.real()) * vm::sin(x.imag())};
-  } else
-    return vm::expm1(x);
 }
 /// log(1 + z): its real part from |1 + z|^2 - 1 = a (2 + a) + b^2, which does not cancel for small
 /// z; near -1, where this does, and far off, where it overflows, from 1 + z itself.

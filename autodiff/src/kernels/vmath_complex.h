@@ -180,6 +180,16 @@ TESSERA_HD_INLINE c128 exp(c128 z) {
   const auto [e, factor] = detail::exp_scaled(z.re);
   return {(e * c) * factor, detail::times_zero(s, e) * factor};
 }
+/// (e^x - 1) cos y - 2 sin^2(y/2) + i e^x sin y; beyond x = 40, where e^x - 1 is e^x to the last
+/// bit, exp(z) - 1, which is finite wherever it can be.
+TESSERA_HD_INLINE c128 expm1(c128 z) {
+  if (z.re > 40) {
+    const c128 e = exp(z);
+    return {e.re - 1, e.im};
+  }
+  const double s = sin(z.im / 2), e = expm1(z.re);
+  return {e * cos(z.im) - 2 * s * s, exp(z.re) * sin(z.im)};
+}
 /// sinh x cos y + i cosh x sin y.
 template <bool kNear = false>
 TESSERA_HD_INLINE c128 sinh(c128 z) {
@@ -298,6 +308,7 @@ template <bool kNear = false>
 TESSERA_HD_INLINE c64 exp(c64 z) {
   return narrow(exp<kNear>(widen(z)));
 }
+TESSERA_HD_INLINE c64 expm1(c64 z) { return narrow(expm1(widen(z))); }
 template <bool kNear = false>
 TESSERA_HD_INLINE c64 sinh(c64 z) {
   return narrow(sinh<kNear>(widen(z)));

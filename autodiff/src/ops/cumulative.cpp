@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tessera/autodiff/ops/cumulative.h"
 
+#include "../base/context.h"
 #include "../base/scratch.h"
 #include "../core/cost.h"
 #include "../core/rules.h"
 #include "../kernels/map.h"
 #include "../kernels/scalar.h"
+#include "operands.h"
 #include "tessera/autodiff/ops.h"
 
 #include <utility>
@@ -128,9 +130,12 @@ TESSERA_REGISTER(CumSum);
 /// Hillis & Steele's scan: after step s every element combines the 2s elements that end at it; log2
 /// n steps of element-wise operations, differentiable to any order.
 template <class F>
-Tensor scan(const char* op, const Arg& x, int axis, bool backwards, F combine) {
+Tensor scan(const char* op, const Arg& x, DtypeSet dtypes, int axis, bool backwards, F combine) {
+  const detail::CalledAt called(x.line);
   const Tensor t = detail::to_tensor(op, x);
-  if (t.ndim() == 0) fail(op, "needs at least one axis, got " + to_string(t.type()), x.line);
+  if (t.ndim() == 0 || !contains(dtypes, t.dtype()))
+    fail(op, "needs at least one axis of " + to_string(dtypes) + ", got " + to_string(t.type()),
+         x.line);
   Tensor y = moveaxis(Arg(t, x.line), axis, -1);
   const Shape last = {y.ndim() - 1};
   if (backwards) y = reverse(y, last);
@@ -148,33 +153,34 @@ bool is_bool(const Arg& x) {
 }  // namespace
 
 Tensor cumsum(Arg x, int axis, bool reverse) {
-  if (is_bool(x)) return cumsum(Arg(cast(x, Dtype::i64), x.line), axis, reverse);
-  const Tensor last = moveaxis(x, axis, -1);
+  const Tensor t = detail::to_summands(CumSum::name, x), last = moveaxis(Arg(t, x.line), axis, -1);
   return moveaxis(apply(primitive<CumSum>(), attributes(Backwards{reverse}), x.line, last), -1,
                   axis);
 }
 Tensor cumprod(Arg x, int axis, bool reverse) {
-  if (is_bool(x)) return cumprod(Arg(cast(x, Dtype::i64), x.line), axis, reverse);
-  return scan("cumprod", x, axis, reverse,
+  const Tensor t = detail::to_summands("cumprod", x);
+  return scan("cumprod", Arg(t, x.line), kNumber, axis, reverse,
               [](const Tensor& early, const Tensor& late) { return early * late; });
 }
 Tensor cummax(Arg x, int axis, bool reverse) {
   if (is_bool(x))
     return cast(cummax(Arg(cast(x, Dtype::u8), x.line), axis, reverse), Dtype::boolean);
-  return scan("cummax", x, axis, reverse, [](const Tensor& early, const Tensor& late) {
-    return where(logical_or(less(early, late), is_nan(late)), late, early);
-  });
+  return scan("cummax", x, kReal | kInteger, axis, reverse,
+              [](const Tensor& early, const Tensor& late) {
+                return where(logical_or(less(early, late), is_nan(late)), late, early);
+              });
 }
 Tensor cummin(Arg x, int axis, bool reverse) {
   if (is_bool(x))
     return cast(cummin(Arg(cast(x, Dtype::u8), x.line), axis, reverse), Dtype::boolean);
-  return scan("cummin", x, axis, reverse, [](const Tensor& early, const Tensor& late) {
-    return where(logical_or(less(late, early), is_nan(late)), late, early);
-  });
+  return scan("cummin", x, kReal | kInteger, axis, reverse,
+              [](const Tensor& early, const Tensor& late) {
+                return where(logical_or(less(late, early), is_nan(late)), late, early);
+              });
 }
 /// log(e^a + e^b) = h + log(1 + e^(l - h)) with the higher h and the lower l; -inf where both are.
 Tensor cumlogsumexp(Arg x, int axis, bool reverse) {
-  return scan("cumlogsumexp", x, axis, reverse, [](const Tensor& a, const Tensor& b) {
+  return scan("cumlogsumexp", x, kReal, axis, reverse, [](const Tensor& a, const Tensor& b) {
     const Tensor swapped = a < b, h = where(swapped, b, a), l = where(swapped, a, b);
     const Tensor infinite =
         logical_and(equal(h, l), logical_not(is_finite(h)));  // l - h would be NaN

@@ -45,11 +45,15 @@ Piece piece_of(const char* op, const Tensor& knots, const Arg& at) {
   const Tensor low = gather(knots, i);
   return {i, low, gather(knots, i + 1) - low, t};
 }
-/// x [X...] as [X..., 1...] in the type of values [n, C...], to meet gathered ones [X..., C...].
-Tensor beside(const Tensor& x, const Tensor& values) {
+/// x [X...] as [X..., 1...], to meet gathered values [X..., C...] of [n, C...]; `beside` in their
+/// type.
+Tensor apart(const Tensor& x, const Tensor& values) {
   Shape s = x.shape();
   for (int d = 1; d < values.ndim(); ++d) s.push_back(1);
-  return cast(reshape(x, s), values.dtype());
+  return reshape(x, s);
+}
+Tensor beside(const Tensor& x, const Tensor& values) {
+  return cast(apart(x, values), values.dtype());
 }
 
 }  // namespace
@@ -58,20 +62,24 @@ Tensor interp(Arg x, Arg knots, Arg values, Outside outside) {
   const detail::CalledAt called(x.line);
   const Table f = table("interp", knots, values);
   const Piece p = piece_of("interp", f.knots, x);
-  Tensor t, left = p.i, right = p.i + 1;
-  if (outside == Outside::hold) {
-    const Tensor first = select(f.knots, 0, 0), last = select(f.knots, 0, f.knots.dim(0) - 1);
-    const Tensor before = p.x < first, after = last < p.x, held = logical_or(before, after);
-    // What is not taken has no derivative, were x infinite; what is held has the value of its end
-    // on both sides, whatever stands at the next knot.
-    const Tensor inside = where(held, p.low, p.x);
-    t = where(held, 0.5, (inside - p.low) / p.width);
-    left = where(after, p.i + 1, p.i), right = where(before, p.i, p.i + 1);
-  } else {
-    t = (p.x - p.low) / p.width;
-  }
-  t = beside(t, f.values);
-  return (1.0 - t) * gather(f.values, left) + t * gather(f.values, right);
+  const Tensor first = select(f.knots, 0, 0), last = select(f.knots, 0, f.knots.dim(0) - 1);
+  const Tensor before = p.x < first, after = last < p.x, out = logical_or(before, after);
+  // What is not taken has no derivative, were x infinite.
+  const Tensor inside = where(out, p.low, p.x);
+  const Tensor t = beside(where(out, 0.5, (inside - p.low) / p.width), f.values);
+  const auto between = [&](const Tensor& left, const Tensor& right) {
+    return (1.0 - t) * left + t * right;
+  };
+  if (outside == Outside::hold)  // its end on both sides, whatever stands at the next knot
+    return between(gather(f.values, where(after, p.i + 1, p.i)),
+                   gather(f.values, where(before, p.i, p.i + 1)));
+  // v_end + u (v_{i+1} - v_i), u = (x - k_end) / (k_{i+1} - k_i): equal values stay what they are,
+  // however far x is, where (1 - t) v_i + t v_{i+1} cancels.
+  const Tensor left = gather(f.values, p.i), right = gather(f.values, p.i + 1);
+  const Tensor u = beside((p.x - where(after, last, first)) / p.width, f.values);
+  return where(apart(out, f.values),
+               where(apart(after, f.values), right, left) + u * (right - left),
+               between(left, right));
 }
 
 CubicSpline cubic_spline(Arg knots, Arg values, SplineEnd ends, Arg first, Arg last) {
@@ -177,14 +185,17 @@ Tensor interp(const CubicSpline& f, Arg x, int derivative) {
     default:
       break;
   }
-  // The integral of a whole piece is h (v + v') / 2 + h^2 (m - m') / 12.
+  // The integral of a whole piece is h (v + v') / 2 + h^2 (m - m') / 12. Before piece i come those
+  // of the pieces 0 ... i - 1 alone: a wider one behind them takes none of their digits.
   const Index n = f.knots.dim(0);
-  const auto left = [&](const Tensor& a) { return slice(a, 0, 0, n - 1); };
-  const auto right = [&](const Tensor& a) { return slice(a, 0, 1, n); };
+  const auto left = [&](const Tensor& a) { return slice(a, 0, 0, n - 2); };
+  const auto right = [&](const Tensor& a) { return slice(a, 0, 1, n - 1); };
   const Tensor w = beside(right(f.knots) - left(f.knots), f.values);
   const Tensor whole = w * (0.5 * (left(f.values) + right(f.values)) +
                             w * (left(f.slopes) - right(f.slopes)) / 12.0);
-  const Tensor before = cumsum(whole, 0) - whole;
+  Shape one = whole.shape();
+  one[0] = 1;
+  const Tensor before = concatenate({zeros(one, whole.dtype()), cumsum(whole, 0)});
   return gather(before, p.i) + t * (v + t * (m / 2.0 + t * (c / 3.0 + t * d / 4.0)));
 }
 

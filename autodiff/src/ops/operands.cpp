@@ -76,6 +76,16 @@ Tensor to_inexact(const char* op, const Arg& a) {
   return t;
 }
 
+Tensor to_summands(const char* op, const Arg& a) {
+  const Tensor t = to_tensor(op, a);
+  const bool narrow = t.dtype() == Dtype::boolean || t.dtype() == Dtype::u8;
+  return narrow ? cast(Arg(t, a.line), Dtype::i64) : t;
+}
+
+Dtype type_of_running_sum(Dtype t, Index terms) {
+  return terms > (Index(1) << 24) ? promote(t, Dtype::f64) : t;
+}
+
 std::pair<Tensor, Tensor> meet(const char* op, const Arg& a, const Arg& b) {
   const CalledAt called(a.line);
   Tensor x, y;

@@ -94,10 +94,13 @@ Tensor normal(Arg key, const Shape& shape, Dtype dtype) {
   if (!is_inexact(dtype))
     fail("normal", std::string("gives floating types, not ") + name_of(dtype), key.line);
   if (!is_complex(dtype)) return draw(key, shape, dtype, Law::normal);
-  Shape parts = shape;
-  parts.push_back(2);
-  const Tensor x = draw(key, parts, real_of(dtype), Law::normal);
-  return complex(select(x, -1, 0), select(x, -1, 1)) * std::sqrt(0.5);
+  checked_bytes("normal", {dtype, shape}, key.line);
+  const Tensor parts = draw(key, {2 * shape.count()}, real_of(dtype), Law::normal);  // [B..., 2 n]
+  Shape all = parts.shape();
+  all.erase(all.size() - 1);
+  for (Index n : shape) all.push_back(n);
+  const Tensor pairs = reshape(parts, {parts.size() / 2, 2});
+  return reshape(complex(select(pairs, 1, 0), select(pairs, 1, 1)) * std::sqrt(0.5), all);
 }
 
 }  // namespace tessera

@@ -396,9 +396,8 @@ Tensor detail::is_value(const Tensor& x, const Tensor& y) {
 
 Tensor sum(Arg x, const Shape& axes, bool keep_dims) {
   const detail::CalledAt called(x.line);
-  if (x.tensor && x.tensor->defined() && x.tensor->dtype() == Dtype::boolean)
-    return sum(Arg(cast(x, Dtype::i64), x.line), axes, keep_dims);
-  return reduction<ReduceSum>(x, axes, keep_dims);
+  const Tensor t = detail::to_summands(ReduceSum::name, x);
+  return reduction<ReduceSum>(Arg(t, x.line), axes, keep_dims);
 }
 Tensor sum_product(Arg a, Arg b, const Shape& axes) {
   const detail::CalledAt called(a.line);
@@ -446,8 +445,7 @@ Tensor mean(Arg x, const Shape& axes, bool keep_dims) {
 /// A tree of element-wise products of halves: exact derivatives at zeros, of any order.
 Tensor prod(Arg x, const Shape& axes, bool keep_dims) {
   const detail::CalledAt called(x.line);
-  Tensor t = detail::to_tensor("prod", x);
-  if (t.dtype() == Dtype::boolean) t = cast(t, Dtype::i64);
+  const Tensor t = detail::to_summands("prod", x);
   const Shape a = normal_axes("prod", t, axes, x.line);
   const Shape result = reduced_shape(t.shape(), a, keep_dims);
   if (t.size() == 0) return full(result, 1, t.dtype());

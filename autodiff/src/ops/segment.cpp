@@ -55,13 +55,14 @@ Tensor segment_mean(Arg x, Arg ids, Index count) {
   const detail::CalledAt called(x.line);
   const Segments s =
       segments("segment_mean", Arg(detail::to_inexact("segment_mean", x), x.line), ids, count);
-  const Dtype real_type = real_of(s.x.dtype());
+  const Index n = s.x.dim(0);
+  const Dtype type = detail::type_of_running_sum(s.x.dtype(), n), real_type = real_of(type);
   Shape column = Shape::filled(s.x.ndim(), 1);
   column[0] = count;
   const Tensor rows = reshape(
-      maximum(segment_sum(ones({s.x.dim(0)}, real_type), s.ids, count), cast(1.0, real_type)),
-      column);
-  return segment_sum(Arg(s.x, x.line), s.ids, count) / cast(rows, s.x.dtype());
+      maximum(segment_sum(ones({n}, real_type), s.ids, count), cast(1.0, real_type)), column);
+  const Tensor total = segment_sum(Arg(cast(Arg(s.x, x.line), type), x.line), s.ids, count);
+  return cast(total / cast(rows, type), s.x.dtype());
 }
 /// Rows in the order of their segments; after step s of a scan a row holds the product of those up
 /// to 2s rows of its segment that end at it. The last row of each segment holds all.

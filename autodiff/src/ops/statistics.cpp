@@ -30,6 +30,15 @@ Tensor shift_of(const Tensor& t, const Shape& axes) {
   const Tensor m = stop_gradient(max(t, axes, true));
   return where(is_finite(m), m, 0.0);
 }
+/// Whether these are numbers of which the first is less in all floating types.
+bool are_apart(const Arg& low, const Arg& high) {
+  const auto real = [](const Arg& a) {
+    const Literal& v = a.literal;
+    return static_cast<float>(v.kind == Literal::Kind::integer ? static_cast<double>(v.integer)
+                                                               : v.number.real());
+  };
+  return !low.tensor && !high.tensor && real(low) < real(high);
+}
 
 }  // namespace
 
@@ -71,6 +80,14 @@ Tensor standard_deviation(Arg x, const Shape& axes, int ddof, bool keep_dims) {
   return detail::root_of_squares(variance(x, axes, ddof, keep_dims), x.line);
 }
 Tensor standard_deviation(Arg x) { return detail::root_of_squares(variance(x), x.line); }
-Tensor clip(Arg x, Arg low, Arg high) { return minimum(maximum(x, low), high); }
+Tensor clip(Arg x, Arg low, Arg high) {
+  const detail::CalledAt called(x.line);
+  const auto [a, l] = detail::meet("clip", x, low);
+  const auto [t, h] = detail::meet("clip", Arg(a, x.line), high);
+  if (!is_float(t.dtype()) || are_apart(low, high)) return minimum(maximum(t, l), h);
+  // Where nothing lies between the bounds they alone say what comes out, and move it.
+  const Tensor closed = logical_and(h <= l, equal(t, t));
+  return minimum(maximum(where(closed, l, t), l), h);
+}
 
 }  // namespace tessera

@@ -154,10 +154,15 @@ Tensor window_sum(Arg x, const Window& w) {
 }
 Tensor window_mean(Arg x, const Window& w) {
   const detail::CalledAt called(x.line);
-  const Tensor t = detail::to_inexact("window_mean", x), total = window_sum(Arg(t, x.line), w);
+  const Tensor t = detail::to_inexact("window_mean", x);
+  detail::check_windows("window_mean", t, w, x.line);
   Shape last = t.shape();
   while (last.size() > w.size.size() + w.trailing) last.erase(0);
-  return total / window_sum(ones(last, total.dtype()), w);
+  Shape inside;  // of x in one window, at most
+  for (int d = 0; d < w.size.size(); ++d) inside.push_back(std::min(w.size[d], last[d]));
+  const Dtype type = detail::type_of_running_sum(t.dtype(), inside.count());
+  const Tensor total = window_sum(Arg(cast(Arg(t, x.line), type), x.line), w);
+  return cast(total / window_sum(ones(last, type), w), t.dtype());
 }
 
 }  // namespace tessera

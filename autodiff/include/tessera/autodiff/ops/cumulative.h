@@ -3,7 +3,8 @@
 #include "tessera/autodiff/tensor.h"
 
 // Running sums, products and extremes along one axis: y_i combines x_0 ... x_i, or x_i ... x_{n-1}
-// with `reverse`. The order of operations depends on the length alone.
+// with `reverse`. The order of operations depends on the length alone. Running sums and products
+// of bool and u8 are i64; those of i32, u32 and i64 keep their type and wrap.
 
 namespace tessera {
 
@@ -12,12 +13,12 @@ namespace tessera {
 /// by a rounding of the sum.
 Tensor cumsum(Arg x, int axis = 0, bool reverse = false);
 Tensor cumprod(Arg x, int axis = 0,
-               bool reverse = false);  ///< derivatives are exact also where elements are 0; of bool
-                                       ///< i64, as cumsum
+               bool reverse = false);  ///< derivatives are exact also where elements are 0
 Tensor cummax(Arg x, int axis = 0,
               bool reverse = false);  ///< derivative to the first largest element met
 Tensor cummin(Arg x, int axis = 0, bool reverse = false);
-Tensor cumlogsumexp(Arg x, int axis = 0,
-                    bool reverse = false);  ///< log of the running sum of e^x, without overflow
+Tensor cumlogsumexp(
+    Arg x, int axis = 0,
+    bool reverse = false);  ///< log of the running sum of e^x, without overflow; real numbers
 
 }  // namespace tessera

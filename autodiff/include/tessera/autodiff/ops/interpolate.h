@@ -11,7 +11,8 @@ namespace tessera {
 
 enum class Outside : std::uint8_t {
   hold,    ///< the value at the nearest end, with derivative zero in x
-  extend,  ///< the formula of the nearest piece
+  extend,  ///< the line of the nearest piece, from its end: v_end + (x - k_end) (v_{i+1} - v_i) /
+           ///< (k_{i+1} - k_i)
 };
 /// Linear between neighbours: (1 - t) v_i + t v_{i+1}, t = (x - k_i) / (k_{i+1} - k_i).
 Tensor interp(Arg x, Arg knots, Arg values, Outside outside = Outside::hold);

@@ -5,7 +5,8 @@
 // Reductions over rows that share a number: x [n, rest...] and ids [n] (i32 or i64, in any order, 0
 // <= id < count)
 // -> [count, rest...], y[s] over all rows i with ids[i] = s. Rows are met in their order, whatever
-// the number of threads. An id outside throws.
+// the number of threads. An id outside throws. Integers keep their type; their sums and products
+// wrap.
 
 namespace tessera {
 

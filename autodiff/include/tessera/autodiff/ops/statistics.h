@@ -19,8 +19,8 @@ Tensor variance(Arg x, const Shape& axes, int ddof = 0, bool keep_dims = false);
 Tensor variance(Arg x);
 Tensor standard_deviation(Arg x, const Shape& axes, int ddof = 0, bool keep_dims = false);
 Tensor standard_deviation(Arg x);
-/// x limited to low ... high; the derivative is 1 inside and 0 outside, 1/2 on the border, 1 at
-/// NaN, which stays.
+/// x limited to low ... high; the derivative is 1 inside and 0 outside, 1/2 on the border, 0 where
+/// low >= high, 1 at NaN, which stays.
 Tensor clip(Arg x, Arg low, Arg high);
 
 }  // namespace tessera

@@ -21,7 +21,7 @@ struct Window {
   Shape dilation = {};
   int trailing = 0;  ///< axes behind those of the windows, such as channels
 };
-Tensor window_sum(Arg x, const Window& w);
+Tensor window_sum(Arg x, const Window& w);   ///< integers keep their type and wrap
 Tensor window_mean(Arg x, const Window& w);  ///< over the positions inside of x
 /// The derivative goes to the first largest element in row-major order; NaN counts as largest.
 Tensor window_max(Arg x, const Window& w);
