@@ -21,6 +21,7 @@ std::vector<std::string> app_names() {
 
 std::vector<std::string> all_keys() {
   std::vector<std::string> out;
+  for (const data::CommonKey& c : data::common_keys()) out.push_back(c.key);
   for (const App& a : all_apps())
     for (const data::NamedOption& o : a.options.get().all()) out.push_back(o.key);
   return out;

@@ -2,6 +2,7 @@
 // list, explain, schema and info: what the registries know.
 #include "support/report.h"
 #include "tessera/data/info.h"
+#include "tessera/data/nearest_names.h"
 #include "tessera/data/quantity.h"
 #include "verbs/verbs.h"
 
@@ -33,15 +34,22 @@ data::ExitCode verb_list(const CommandLine& line) {
 
 data::ExitCode verb_explain(const CommandLine& line) {
   const std::string& word = line.word;
-  if (word.size() == 5 && word[0] == 'E' &&
+  if (word.size() == 5 && (word[0] == 'E' || word[0] == 'e') &&
       word.find_first_not_of("0123456789", 1) == std::string::npos) {
-    const std::string text = explain_error(word);
-    if (text.empty()) throw usage_error("there is no error number " + word);
+    const std::string number = "E" + word.substr(1), text = explain_error(number);
+    if (text.empty()) throw usage_error("there is no error number " + number);
     std::cout << text;
     return data::ExitCode::ok;
   }
   bool found = false;
-  std::vector<std::string> near;
+  std::vector<std::string> common;
+  for (const data::CommonKey& c : data::common_keys()) {
+    common.push_back(c.key);
+    if (c.key != word) continue;
+    std::cout << c.key << "\n  " << c.doc << "\n  app: every one\n";
+    found = true;
+  }
+  std::vector<std::string> near = data::nearest_names(word, common);
   for (const App& a : all_apps()) {
     const std::string text = a.options.get().explain(word);
     if (!text.empty()) std::cout << text;

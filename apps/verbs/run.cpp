@@ -326,16 +326,20 @@ void help_first_rank(const CommandLine& line) {
   line.ranks->tell_sent();
 }
 
-ExitCode verb_stop(const CommandLine& line) {
-  const fs::path file = line.path / "manifest.json";
+namespace {
+/// What the run says of itself; nothing before it says anything.
+std::optional<data::Manifest> manifest_of(const fs::path& run) {
+  const fs::path file = run / "manifest.json";
   std::error_code none;
-  if (fs::is_regular_file(file, none)) {
-    const data::Manifest m =
-        data::manifest_from_json(data::read_file(file, 64 << 20), file.string());
-    if (m.exit_code >= 0) {
-      std::cerr << "this run has ended (" << m.exit_reason << "): there is nothing to stop\n";
-      return ExitCode::ok;
-    }
+  if (!fs::is_regular_file(file, none)) return {};
+  return data::manifest_from_json(data::read_file(file, 64 << 20), file.string());
+}
+}  // namespace
+
+ExitCode verb_stop(const CommandLine& line) {
+  if (const auto m = manifest_of(line.path); m && m->exit_code >= 0) {
+    std::cerr << "this run has ended (" << m->exit_reason << "): there is nothing to stop\n";
+    return ExitCode::ok;
   }
   data::request_stop(line.path);
   return ExitCode::ok;
@@ -351,12 +355,32 @@ Case case_of(const fs::path& run) {
                       "name the folder that `tessera run` has made");
   return read_case(resolved, {});
 }
+
+/// The pictures anew. Where they lack what a run leaves at its end, the way there is the hint.
+std::vector<fs::path> drawn_again(const Case& c, const fs::path& run) {
+  try {
+    return c.app.plot(run);
+  } catch (const data::InputError& e) {
+    std::vector<data::Diagnostic> findings = e.findings();
+    const std::optional<data::Manifest> m = manifest_of(run);
+    if (findings.empty() || !m || m->exit_code == static_cast<int>(ExitCode::ok) ||
+        m->exit_code == static_cast<int>(ExitCode::not_converged))
+      throw;
+    const bool goes_on =
+        m->exit_code < 0 || m->exit_code == static_cast<int>(ExitCode::stopped_resumable);
+    findings.back().hint =
+        goes_on ? fmt::format("the run has not finished ({}): tessera resume {}", m->exit_reason,
+                              run.string())
+                : fmt::format("the run has ended without results ({})", m->exit_reason);
+    throw data::InputError(e.code(), std::move(findings));
+  }
+}
 }  // namespace
 
 ExitCode verb_plot(const CommandLine& line) {
   const Case c = case_of(line.path);
   if (!is_sweep(line.path) && !c.app.plot) throw usage_error(c.app.name + " draws no pictures");
-  const auto files = is_sweep(line.path) ? plot_sweep(line.path) : c.app.plot(line.path);
+  const auto files = is_sweep(line.path) ? plot_sweep(line.path) : drawn_again(c, line.path);
   for (const fs::path& file : files) std::cout << file.string() << "\n";
   return ExitCode::ok;
 }

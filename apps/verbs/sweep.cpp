@@ -79,13 +79,10 @@ PointFindings findings_at(const Case& c, const data::Sweep& sweep, std::size_t p
 }
 
 /// Values of the command line that no point has.
-void add_unused(const Case& c, const data::Sweep& sweep, const CommandLine& line,
-                std::vector<data::Diagnostic>& findings) {
+void add_unused(const Case& c, const data::Sweep& sweep, std::vector<data::Diagnostic>& findings) {
   for (const data::SweptParameter& p : sweep.over) {
     const std::string key = "parameters." + p.name;
-    if (std::ranges::none_of(
-            line.overrides, [&](const std::string& given) { return given.starts_with(key + "="); }))
-      continue;
+    if (c.config.origin(key).line != 0) continue;  // of the file
     findings.push_back(c.config.error(
         225, key, "parameter '" + p.name + "' has the values of [sweep.over], this one is not used",
         "--set sweep.over." + p.name + "=..., or `tessera run`"));
@@ -96,7 +93,7 @@ void add_unused(const Case& c, const data::Sweep& sweep, const CommandLine& line
 /// All that is wrong with any point is told before the first one runs.
 void check_points(const Case& c, const data::Sweep& sweep, const CommandLine& line) {
   std::vector<data::Diagnostic> findings = c.warnings;
-  add_unused(c, sweep, line, findings);
+  add_unused(c, sweep, findings);
   std::set<std::string> told;
   for (const data::Diagnostic& d : findings) told.insert(d.message);
   std::size_t wrong = 0;

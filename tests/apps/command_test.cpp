@@ -252,6 +252,12 @@ TEST_F(Command, StopsOnSigtermAndResumesToTheSameBytes) {
   ASSERT_EQ(stopped.code, 75) << stopped.err;
   EXPECT_TRUE(holds(stopped.err, "tessera resume RUN")) << stopped.err;
   EXPECT_FALSE(fs::exists(here() / "RUN/sum.txt"));
+  const Outcome unfinished = tessera({"plot", "RUN"});
+  EXPECT_EQ(unfinished.code, 4);
+  EXPECT_TRUE(holds(unfinished.err, "RUN/sum.txt: error E0401") &&
+              holds(unfinished.err, "hint: the run has not finished (") &&
+              holds(unfinished.err, "): tessera resume RUN"))
+      << unfinished.err;
   const Outcome resumed = tessera({"resume", "RUN"});
   ASSERT_EQ(resumed.code, 0) << resumed.err;
   EXPECT_TRUE(holds(resumed.err, "goes on at term")) << resumed.err;
@@ -312,7 +318,22 @@ TEST_F(Command, ExplainsKeysAndErrorNumbers) {
   const std::string text = tessera({"explain", "E0213"}).out;
   EXPECT_EQ(text.rfind("E0213: ", 0), 0u);
   EXPECT_TRUE(holds(text, "cure: "));
+  EXPECT_EQ(tessera({"explain", "e0213"}).out, text);
   EXPECT_TRUE(holds(tessera({"explain", "sum.scal"}).err, "did you mean 'sum.scale'?"));
+  // What every case may have is what the schema says of it.
+  const Json schema = Json::parse(tessera({"schema", "demo.sample"}).out);
+  for (const std::string key : {"app", "include", "units", "parameters", "sweep"}) {
+    const Outcome o = tessera({"explain", key});
+    EXPECT_EQ(o.code, 0) << o.err;
+    EXPECT_EQ(o.out, key + "\n  " + schema["properties"][key]["description"].get<std::string>() +
+                         "\n  app: every one\n");
+  }
+  for (const std::string key : {"kind", "over", "count", "seed"})
+    EXPECT_TRUE(
+        holds(tessera({"explain", "sweep." + key}).out,
+              schema["properties"]["sweep"]["properties"][key]["description"].get<std::string>()))
+        << key;
+  EXPECT_TRUE(holds(tessera({"explain", "unitz"}).err, "did you mean 'units'?"));
 }
 
 TEST_F(Command, SchemaIsDraft07AndKnowsEveryKey) {

@@ -95,6 +95,9 @@ TEST_F(SweepCommand, APointIsThatOfTheCaseWithItsValues) {
                     "[sweep.over], this one is not used"))
       << unused.err;
   EXPECT_EQ(read("U/points.csv"), read("S/points.csv"));
+  const Outcome table =
+      tessera({"sweep", "case.toml", "-o", "T", "--set", "parameters={n=8, scale=\"2 m\"}"});
+  EXPECT_TRUE(holds(table.err, "parameter 'n' has the values of [sweep.over]")) << table.err;
 }
 
 TEST_F(SweepCommand, CheckAndEstimateKnowOfIt) {
@@ -102,6 +105,9 @@ TEST_F(SweepCommand, CheckAndEstimateKnowOfIt) {
   const Outcome check = tessera({"check", "case.toml"});
   EXPECT_EQ(check.code, 0) << check.err;
   EXPECT_TRUE(holds(check.out, "5 points, from n = 1 to n = 5")) << check.out;
+  const Outcome other =
+      tessera({"check", "case.toml", "--set", "sweep.over.n={from=2, to=6, step=2}"});
+  EXPECT_TRUE(holds(other.out, "3 points, from n = 2 to n = 6")) << other.out << other.err;
   EXPECT_TRUE(holds(tessera({"estimate", "case.toml"}).out, "a sweep of it has 5 such runs"));
   write_case("m = [1]\n");
   EXPECT_EQ(tessera({"check", "case.toml"}).code, 5);

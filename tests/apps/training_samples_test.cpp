@@ -125,7 +125,9 @@ TEST_F(TrainingSamples, ASampleIsToldInItsOwnFile) {
   refused(
       "app = \"solvers.training\"\ndata = {tables = [\"t.csv\", \"u.csv\"], input_columns = "
       "[\"a\"], target_columns = [\"y\"]}\nsplit = {validation = 0.2, test = 0.2, seed = 3}\n",
-      4, "u.csv: error E0672: input " + std::to_string(k - kCount) + " has inf at 0 once it is");
+      4,
+      "u.csv:" + std::to_string(k - kCount + 2) +
+          ": error E0672: column 'a' has 1e+300, inf once it is transformed, in f32");
   std::vector<double> labels(kCount, 0.0);
   write_npy(here() / "x.npy", tessera::ones({kCount, 1}));
   labels[1] = 1;
@@ -225,6 +227,31 @@ TEST_F(TrainingSamples, BatchNormsCountPlaces) {
   refused(toml("[4, 4]"), 5,
           "E0671: of 25 samples some batch or part has one alone, and layer 2 (batch_norm)");
   EXPECT_EQ(ran(toml("[2, 4]")).code, 0);
+}
+
+TEST_F(TrainingSamples, ARowThatAModelDoesNotTakeIsToldByItsLineAndColumn) {
+  std::string table = "length,glue,y\n";
+  for (int k = 0; k < kCount; ++k)
+    table +=
+        std::to_string(1 + k % 7) + (k % 2 ? ",epoxy," : ",none,") + std::to_string(k % 5) + "\n";
+  write("t.csv", table);
+  ASSERT_EQ(ran("app = \"solvers.training\"\ndata = {tables = [\"t.csv\"], input_columns = "
+                "[\"glue\", \"length\"], target_columns = [\"y\"]}\n"
+                "input_transform = [{kind = \"log\", columns = [\"length\"]}]\n"
+                "network = {widths = [4]}\ntraining = {batch = 4, epochs = 1}\n")
+                .code,
+            0);
+  const std::pair<const char*, const char*> rows[] = {{"-5", "nan"}, {"0", "-inf"}};
+  for (const auto& [length, made] : rows) {
+    write("ask.csv", std::string("glue,length\n\nepoxy,3\nnone,") + length + "\n");
+    const Outcome o = tessera({"predict", "RUN", "ask.csv"});
+    EXPECT_EQ(o.code, 4) << o.err;
+    EXPECT_TRUE(holds(o.err, std::string("ask.csv:4: error E0672: column 'length' has ") + length +
+                                 ", " + made +
+                                 " once it is transformed, in f32: expected finite numbers") &&
+                holds(o.err, "hint: leave the row out: the model does not take it"))
+        << o.err;
+  }
 }
 
 TEST_F(TrainingSamples, EarlyStoppingIsThatOfARunFromTheBeginning) {

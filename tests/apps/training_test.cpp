@@ -404,7 +404,7 @@ TEST_F(Training, TablesThatDoNotFitAreToldByLine) {
       {bad(2, "1,2,hot"),
        "hint: words are learnt as labels, with training.loss = \"cross_entropy\""},
       {bad(2, "1e300,2,3"),
-       "t.csv: error E0672: input 2 has inf at 0 once it is transformed, in f32"},
+       "t.csv:4: error E0672: column 'a' has 1e+300, inf once it is transformed, in f32"},
       {"a;b;y\n1;2;3\n", "hint: fields stand between commas, here they seem to stand between semi"},
       {"a\tb\ty\n1,5\t2\t3\n",
        "hint: fields stand between commas, here they seem to stand between tabs"},

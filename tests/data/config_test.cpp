@@ -219,6 +219,41 @@ TEST(Config, OverridesWinAndAreNamedAsTheirPlace) {
     EXPECT_THROW(parse_config("a", "app = 'a.b'", ConfigFormat::toml, {bad}), InputError) << bad;
 }
 
+TEST(Config, AnOverriddenTableHasTheKeysThatAreGivenAlone) {
+  const auto with = [](const std::vector<std::string>& overrides) {
+    return parse_config("a.toml",
+                        "app = \"a.b\"\n"
+                        "w = {kind = \"gaussian\", low = 1, high = 2}\n"
+                        "[[m]]\nname = \"a\"\nx = 1\n[[m]]\nname = \"b\"\nx = 2\n",
+                        ConfigFormat::toml, overrides);
+  };
+  const auto item = [](const Config& c, std::size_t k) -> const Table& {
+    return *at(c, {"m"})->get<Array>()->at(k).get<Table>();
+  };
+  const Config whole = with({"w={kind=\"ricker\", f=3}"});
+  EXPECT_EQ(*at(whole, {"w", "kind"})->get<std::string>(), "ricker");
+  EXPECT_EQ(at(whole, {"w"})->get<Table>()->size(), 2u);
+  for (const char* key : {"w", "w.kind", "w.low"})
+    EXPECT_EQ(to_string(whole.error(219, key, "x")),
+              "--set w={kind=\"ricker\", f=3}: error E0219: x")
+        << key;
+  EXPECT_TRUE(at(with({"w={}"}), {"w"})->get<Table>()->empty());
+  // One key with dots is one key, also behind such a table.
+  EXPECT_EQ(at(with({"w.low=5"}), {"w"})->get<Table>()->size(), 3u);
+  const Config both = with({"w={}", "w.low=5"});
+  EXPECT_EQ(at(both, {"w"})->get<Table>()->size(), 1u);
+  EXPECT_EQ(*at(both, {"w", "low"})->get<std::int64_t>(), 5);
+  // Items of lists likewise, and the others stay.
+  const Config second = with({"m[1]={y=4}"});
+  EXPECT_EQ(item(second, 0).size(), 2u);
+  ASSERT_EQ(item(second, 1).size(), 1u);
+  EXPECT_EQ(item(second, 1)[0].key, "y");
+  EXPECT_EQ(second.origin("m[1].y").line, 0u);
+  EXPECT_EQ(second.origin("m[0].x").line, 5u);
+  EXPECT_EQ(item(with({"m[1].x=7"}), 1).size(), 2u);
+  EXPECT_EQ(at(with({"m=[{name=\"c\"}]"}), {"m"})->get<Array>()->size(), 1u);
+}
+
 TEST(Config, IncludesMergeBelowTheIncludingFile) {
   const TempFolder t;
   t.write("sub/base.toml", "include = [\"more.json\"]\n[s]\nx = 1\ny = 1\nl = [1, 2, 3]\n");

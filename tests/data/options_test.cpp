@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <random>
 
 using namespace tessera::data;
@@ -212,6 +213,15 @@ TEST(Options, TheLimitsThemselvesAreAllowed) {
 TEST(Options, BareNumbersNeedTheHeaderUnits) {
   EXPECT_EQ(read("units = \"SI\"\n[model]\ndepths = [5, 7.5, \"1 km\"]\n").depths_m,
             (std::vector<double>{5, 7.5, 1000}));
+  // Not of angles: a bare 30 would be 30 radians.
+  for (const char* value : {"30", "0", "0.5"}) {
+    const auto bare = findings(std::string("units = \"SI\"\n[data]\nrotation = ") + value + "\n");
+    ASSERT_EQ(bare.size(), 1u) << value;
+    EXPECT_EQ(bare[0].number, 212) << to_string(bare[0]);
+    EXPECT_EQ(bare[0].hint, std::string("write \"") + value + " deg\"");
+  }
+  EXPECT_DOUBLE_EQ(read("units = \"SI\"\n[data]\nrotation = \"180 deg\"\n").rotation_rad,
+                   std::acos(-1.0));
 }
 
 TEST(Options, AllFindingsComeAtOnceInOrderAndCapped) {

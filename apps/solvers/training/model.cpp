@@ -2,6 +2,7 @@
 #include "solvers/training/model.h"
 
 #include "tessera/autodiff/ops.h"
+#include "tessera/data/csv.h"
 #include "tessera/data/onnx.h"
 #include "tessera/data/safetensors.h"
 
@@ -245,19 +246,21 @@ Tensor transformed(const data::Transforms& t, const Tensor& samples, Dtype dtype
   try {
     all = cast(t.checked(samples), dtype);
   } catch (const data::SampleError& e) {
-    const auto [file, number] = from.place(e.sample);
-    throw data::InputError({.number = 672,
-                            .place = {.file = file.string()},
-                            .message = fmt::format("{} {} {}", what, number, e.fault),
-                            .hint = "one_hot has the classes that the training set shows, or "
-                                    "those of its key classes"});
+    from.refuse(e.sample, fmt::format("{} {} {}", what, from.place(e.sample).second, e.fault),
+                "one_hot has the classes that the training set shows, or those of its key classes");
   }
-  if (const auto bad = not_finite(all))
-    refuse_sample(
-        from, *bad, what,
-        std::string(" once it is transformed, in ") + name_of(dtype) + ": expected finite numbers",
-        dtype == Dtype::f32 ? "other transforms, or training.precision = \"f64\""
-                            : "other transforms");
+  if (const auto bad = not_finite(all)) {
+    const Index each = sample_shape(samples).count();
+    // one_hot makes as many numbers of each as there are classes, one behind another.
+    const Index at = bad->at / (sample_shape(all).count() / each);
+    const double given =
+        samples.to_vector<double>()[static_cast<std::size_t>(bad->sample * each + at)];
+    refuse_sample(from, {bad->sample, at, given}, what,
+                  fmt::format(", {} once it is transformed, in {}: expected finite numbers",
+                              data::number_text(bad->value), name_of(dtype)),
+                  dtype == Dtype::f32 ? "other transforms, or training.precision = \"f64\""
+                                      : "other transforms");
+  }
   return all;
 }
 

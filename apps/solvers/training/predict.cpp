@@ -51,14 +51,13 @@ void predict(const fs::path& run, const fs::path& file, const fs::path& output) 
                             .message = "there are no weights: the run has not ended",
                             .hint = "tessera resume " + run.string()});
   const Model m = load_model(o, config, run / "weights.safetensors");
-  const Tensor x = read_inputs(o, m.columns, file);
+  const auto [x, from] = read_inputs(o, m.columns, file);
   const Shape sample = sample_shape(m.input.apply(x));
   if (sample != m.sample)
     throw data::InputError({.number = 672,
                             .place = {.file = file.string()},
                             .message = "its samples become " + to_string(sample) +
                                        ", the network takes " + to_string(m.sample)});
-  const SampleFiles from{{file}, {x.dim(0)}};
   check_numbers(m.network, transformed(m.input, x, m.dtype, "input", from), from);
   Tensor y = m.predict(x);
   if (o.classifies()) y = softmax(y, -1);

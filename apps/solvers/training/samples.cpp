@@ -37,7 +37,9 @@ Tensor joined(const std::vector<fs::path>& files, const std::vector<Tensor>& par
   return parts.size() == 1 ? parts[0] : concatenate(parts, 0);
 }
 
-SampleFiles one_file(const fs::path& file, const Tensor& t) { return {{file}, {t.dim(0)}}; }
+SampleFiles one_file(const fs::path& file, const Tensor& t) {
+  return {.files = {file}, .counts = {t.dim(0)}};
+}
 
 void check_finite(const Tensor& t, const char* what, const fs::path& file) {
   if (const auto bad = not_finite(t))
@@ -83,7 +85,7 @@ Samples from_arrays(const Options& o) {
   s.targets = joined(d.targets, out);
   if (o.classifies()) s.targets = cast(s.targets, Dtype::i64);
   s.input_files.files = d.inputs;
-  s.target_files = {d.targets, s.input_files.counts};
+  s.target_files = {.files = d.targets, .counts = s.input_files.counts};
   return s;
 }
 
@@ -92,8 +94,10 @@ Samples from_tables(const Options& o) {
   const Tables tables = read_tables(d.tables);
   Samples s;
   s.input_files.files = d.tables;
-  for (const Table& t : tables)
+  for (const Table& t : tables) {
     s.input_files.counts.push_back(static_cast<std::int64_t>(t.texts.rows()));
+    s.input_files.lines.push_back(t.texts.lines);
+  }
   s.target_files = s.input_files;
   for (const std::string& c : d.input_columns) s.columns.input_words.push_back(words_of(tables, c));
   s.inputs = columns_of(tables, d.input_columns, s.columns.input_words, s.columns.inputs);
@@ -106,6 +110,8 @@ Samples from_tables(const Options& o) {
                            s.columns.targets,
                            "words are learnt as labels, with training.loss = \"cross_entropy\"");
   }
+  s.input_files.features = s.columns.inputs;
+  s.target_files.features = s.columns.targets;
   if (!d.group_column.empty()) s.groups = groups_of(tables, d.group_column);
   if (o.split.by == SplitBy::file) s.groups = files_of(tables);
   return s;
@@ -125,6 +131,19 @@ std::pair<fs::path, std::int64_t> SampleFiles::place(std::int64_t k) const {
   return {files[file], k};
 }
 
+void SampleFiles::refuse(std::int64_t k, std::string message, std::string hint) const {
+  const auto [file, number] = place(k);
+  data::Diagnostic d{.number = 672,
+                     .place = {.file = file.string()},
+                     .message = std::move(message),
+                     .hint = cure.empty() ? std::move(hint) : cure};
+  if (!lines.empty()) {
+    const auto at = static_cast<std::size_t>(std::ranges::find(files, file) - files.begin());
+    d.place.line = lines[at][static_cast<std::size_t>(number)];
+  }
+  throw data::InputError(std::move(d));
+}
+
 std::optional<BadSample> not_finite(const Tensor& t) {
   return first_bad(t, [](double x) { return std::isfinite(x); });
 }
@@ -139,14 +158,15 @@ std::optional<BadSample> first_bad(const Tensor& t, const std::function<bool(dou
 
 void refuse_sample(const SampleFiles& from, const BadSample& bad, const char* what,
                    const std::string& expected, std::string hint) {
-  const auto [file, number] = from.place(bad.sample);
-  const std::string value = std::isnan(bad.value)   ? "nan"
-                            : std::isinf(bad.value) ? "inf"
-                                                    : data::number_text(bad.value);
-  refuse(file,
-         std::string(what) + " " + std::to_string(number) + " has " + value + " at " +
-             std::to_string(bad.at) + expected,
-         std::move(hint));
+  const auto at = static_cast<std::size_t>(bad.at);
+  const std::string value = data::number_text(bad.value);
+  from.refuse(
+      bad.sample,
+      (at < from.features.size() ? "column '" + from.features[at] + "' has " + value
+                                 : what + (" " + std::to_string(from.place(bad.sample).second)) +
+                                       " has " + value + " at " + std::to_string(bad.at)) +
+          expected,
+      std::move(hint));
 }
 
 Samples read_samples(const Options& o) {
@@ -192,16 +212,22 @@ data::Split split_of(const Samples& s, const Options& o, const data::Config& con
   return split;
 }
 
-Tensor read_inputs(const Options& o, const Columns& columns, const fs::path& file) {
-  Tensor x;
+Inputs read_inputs(const Options& o, const Columns& columns, const fs::path& file) {
   if (o.data.tables.empty()) {
-    x = array_of(file, file.extension() == ".npy" ? "" : o.data.input_array);
-  } else {
-    std::vector<std::string> names;
-    x = columns_of(read_tables({file}), o.data.input_columns, columns.input_words, names);
+    const Tensor x = array_of(file, file.extension() == ".npy" ? "" : o.data.input_array);
+    check_finite(x, "input", file);
+    Inputs in{x, one_file(file, x)};
+    in.from.cure = "leave the sample out: the model does not take it";
+    return in;
   }
-  check_finite(x, "input", file);
-  return x;
+  const Tables tables = read_tables({file});
+  std::vector<std::string> names;
+  const Tensor x = columns_of(tables, o.data.input_columns, columns.input_words, names);
+  Inputs in{x, one_file(file, x)};
+  in.from.lines = {tables.front().texts.lines};
+  in.from.features = std::move(names);
+  in.from.cure = "leave the row out: the model does not take it";
+  return in;
 }
 
 Tensor rows_of(const Tensor& t, const std::vector<std::int64_t>& samples) {

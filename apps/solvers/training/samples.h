@@ -25,12 +25,18 @@ struct Columns {
   Words labels;                              ///< classes of cross_entropy
 };
 
-/// Files that samples come from, one after another, and how many each has.
+/// Files that samples come from, one after another, and how many each has; and what messages say
+/// of them.
 struct SampleFiles {
   std::vector<std::filesystem::path> files;
   std::vector<std::int64_t> counts;
+  std::vector<std::vector<std::size_t>> lines = {};  ///< of tables: where each sample begins
+  std::vector<std::string> features = {};  ///< of tables: names along the samples' last axis
+  std::string cure = {};  ///< of a sample that a given model does not take; empty: by the case
   /// The file of sample k, and its number in there.
   std::pair<std::filesystem::path, std::int64_t> place(std::int64_t k) const;
+  /// E0672 there: what is wrong with sample k.
+  [[noreturn]] void refuse(std::int64_t k, std::string message, std::string hint) const;
 };
 
 /// First axes are the samples, in the order of the files.
@@ -53,7 +59,11 @@ Samples read_samples(const Options& o);
 data::Split split_of(const Samples& s, const Options& o, const data::Config& config);
 
 /// Inputs of another file, as the model with these columns takes them: f64 [n, sample...].
-Tensor read_inputs(const Options& o, const Columns& columns, const std::filesystem::path& file);
+struct Inputs {
+  Tensor samples;
+  SampleFiles from;
+};
+Inputs read_inputs(const Options& o, const Columns& columns, const std::filesystem::path& file);
 
 /// The first of [n, ...] that has another number than expected.
 struct BadSample {
@@ -62,7 +72,8 @@ struct BadSample {
 };
 std::optional<BadSample> first_bad(const Tensor& t, const std::function<bool(double)>& is_good);
 std::optional<BadSample> not_finite(const Tensor& t);
-/// E0672 of it in its file: "input 7 has nan at 0: expected finite numbers".
+/// E0672 of it in its file: "input 7 has nan at 0: expected finite numbers"; of a table at its
+/// line, "column 'length_mm' has -5, nan once it is transformed".
 [[noreturn]] void refuse_sample(const SampleFiles& from, const BadSample& bad, const char* what,
                                 const std::string& expected, std::string hint);
 

@@ -208,14 +208,12 @@ class TomlReader {
     return steps;
   }
 
-  /// Puts `value` where the steps lead, making the tables on the way. `path` is what was walked.
+  /// Puts `value` where the steps lead, in place of what is there, making the tables on the way.
+  /// `path` is what was walked.
   template <class Bad>
   static void put(Value& at, std::span<const Step> steps, const std::string& path, Value value,
                   const Bad& bad) {
     if (steps.empty()) {
-      Table* below = std::get_if<Table>(&at.data);
-      Table* above = std::get_if<Table>(&value.data);
-      if (below && above) value.data = merge(std::move(*below), std::move(*above));
       at = std::move(value);
       return;
     }

@@ -156,8 +156,7 @@ void OptionTable::add_spec(OptionSpec spec) {
   const Wrong wrong = [&](const std::string& what) {
     throw std::logic_error("option '" + spec.key + "' of " + app_ + ": " + what);
   };
-  if (spec.key.empty() || detail::common_key(spec.key) || spec.key == "include")
-    wrong("key is not allowed");
+  if (spec.key.empty() || detail::common_key(spec.key)) wrong("key is not allowed");
   for (const OptionSpec& other : specs_) {
     if (spec.key == other.key) wrong("declared twice");
     for (const auto& [a, b] : {std::pair(spec.key, other.key), std::pair(other.key, spec.key)})

@@ -151,25 +151,26 @@ std::string OptionTable::json_schema() const {
                {"title", app_},
                {"description", doc_}};
   root.update(empty_table());
-  root["properties"]["app"] = {{"const", app_},
-                               {"description", "which app this configuration is for"}};
-  root["properties"]["units"] = {{"const", "SI"}, {"description", "bare numbers are in SI units"}};
-  root["properties"]["include"] = {
-      {"type", "array"}, {"items", {{"type", "string"}}}, {"description", "files to read first"}};
-  root["properties"]["parameters"] = {
-      {"type", "object"},
-      {"description", "numbers with names, of which expressions such as \"w/2 + 1 mm\" are made"},
-      {"additionalProperties", {{"type", {"string", "number"}}}},
-      {"propertyNames", {{"pattern", "^[A-Za-z_][A-Za-z0-9_]*$"}}}};
-  root["properties"]["sweep"] = {
-      {"type", "object"},
-      {"description", "values of parameters, at which `tessera sweep` runs the case"},
-      {"properties",
-       {{"kind", {{"enum", {"grid", "together", "latin_hypercube"}}}},
-        {"over", {{"type", "object"}}},
-        {"count", {{"type", "integer"}}},
-        {"seed", {{"type", "integer"}}}}},
-      {"additionalProperties", false}};
+  root["properties"]["app"]["const"] = app_;
+  root["properties"]["units"]["const"] = "SI";
+  root["properties"]["include"] = {{"type", "array"}, {"items", {{"type", "string"}}}};
+  root["properties"]["parameters"] = {{"type", "object"},
+                                      {"additionalProperties", {{"type", {"string", "number"}}}},
+                                      {"propertyNames", {{"pattern", "^[A-Za-z_][A-Za-z0-9_]*$"}}}};
+  root["properties"]["sweep"] = {{"type", "object"},
+                                 {"properties",
+                                  {{"kind", {{"enum", {"grid", "together", "latin_hypercube"}}}},
+                                   {"over", {{"type", "object"}}},
+                                   {"count", {{"type", "integer"}}},
+                                   {"seed", {{"type", "integer"}}}}},
+                                 {"additionalProperties", false}};
+  for (const CommonKey& c : common_keys()) {
+    Json* at = &root;
+    std::size_t begin = 0;
+    for (std::size_t dot; (dot = c.key.find('.', begin)) != std::string::npos; begin = dot + 1)
+      at = &(*at)["properties"][c.key.substr(begin, dot - begin)];
+    (*at)["properties"][c.key.substr(begin)]["description"] = c.doc;
+  }
   root["required"] = {"app"};
   fill(root, *this);
   return root.dump(2) + "\n";

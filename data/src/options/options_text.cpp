@@ -188,7 +188,8 @@ bool in_range(const OptionSpec& spec, double si) {
 }
 
 bool common_key(std::string_view key) {
-  return key == "app" || key == "units" || key == "parameters" || key == "sweep";
+  return key.find('.') == std::string_view::npos &&
+         std::ranges::any_of(common_keys(), [&](const CommonKey& c) { return c.key == key; });
 }
 
 bool belongs(const OptionSpec& spec, std::string_view kind) {
@@ -209,3 +210,25 @@ std::size_t item_number_length(std::string_view text) {
 }
 
 }  // namespace tessera::data::detail
+
+namespace tessera::data {
+
+const std::vector<CommonKey>& common_keys() {
+  static const std::vector<CommonKey> keys = {
+      {"app", "which app this configuration is for"},
+      {"include", "files to read first; tables are merged, and this file wins"},
+      {"units", "\"SI\": bare numbers are in SI units; angles have their unit all the same"},
+      {"parameters", "numbers with names, of which expressions such as \"w/2 + 1 mm\" are made"},
+      {"sweep", "values of parameters, at which `tessera sweep` runs the case"},
+      {"sweep.kind",
+       "grid: every value with every other; together: the first of all, the second of all, ...; "
+       "latin_hypercube: count points, one in each of as many parts of each range"},
+      {"sweep.over",
+       "the values of each parameter: a list, or {from = ..., to = ..., count = ...} with step "
+       "in place of count, and spacing = \"log\""},
+      {"sweep.count", "how many points a latin_hypercube has"},
+      {"sweep.seed", "which points of a latin_hypercube are drawn (1 if not given)"}};
+  return keys;
+}
+
+}  // namespace tessera::data

@@ -36,7 +36,7 @@ std::string toml_string(std::string_view text);
 std::pair<std::int64_t, std::int64_t> integer_range(const OptionSpec& spec);
 bool in_range(const OptionSpec& spec, double si);
 
-/// Keys that every configuration may hold besides those of its app.
+/// Whether it is one of common_keys(), and not a key within one.
 bool common_key(std::string_view key);
 /// Whether a table of this kind takes the key. An empty kind is unknown and may be any.
 bool belongs(const OptionSpec& spec, std::string_view kind);

@@ -280,7 +280,8 @@ OptionScalar ValueReader::real(const OptionSpec& spec, const Value& v) {
     return 0.0;
   }
   const bool bare = !v.get<std::string>();
-  if (bare && !(spec.dimension == dimension::number) && !bare_si_) {
+  const bool unit_left_out = bare_si_ && !(spec.dimension == dimension::angle);
+  if (bare && !(spec.dimension == dimension::number) && !unit_left_out) {
     findings_.error(212, v.origin,
                     subject_ + ": expected " + dimension_name(spec.dimension) +
                         " with its unit, got the bare number " + got,

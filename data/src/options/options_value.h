@@ -12,7 +12,8 @@ namespace tessera::data::detail {
 
 class ValueReader {
  public:
-  /// `bare_si`: the file says that bare numbers are in SI units. Values that are made of the
+  /// `bare_si`: the file says that bare numbers are in SI units; angles need theirs all the same,
+  /// for a bare 30 is meant in degrees as often as in radians. Values that are made of the
   /// parameters in `use` are added to it.
   ValueReader(const Config& config, bool bare_si, ParameterUse& use, Findings& findings)
       : config_(config), bare_si_(bare_si), use_(use), findings_(findings) {}

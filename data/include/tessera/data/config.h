@@ -84,8 +84,9 @@ inline constexpr std::size_t kMostConfigBytes = std::size_t{4} << 20;
 
 /// Reads `path` (JSON if it ends in .json, else TOML 1.0), the files its `include = [..]` names,
 /// and `overrides` of the form `a.b=value` or `a[2].b=value`. The including file wins over the
-/// included one, an override over both; tables are merged, lists are replaced, but lists of tables
-/// in included files are put in front of the same list here. Includes stay inside the folder of
+/// included one, tables merged and lists replaced, but lists of tables in included files are put in
+/// front of the same list here. An override replaces what its key holds, whole tables where its
+/// value is one. Includes stay inside the folder of
 /// `path` (no absolute path, no `..`, no link that leads out). Files are UTF-8 of at most 4 MiB,
 /// nested at most 64 deep. Throws InputError (exit 5) with E01xx and E0217.
 Config read_config(const std::filesystem::path& path,

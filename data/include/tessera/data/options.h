@@ -155,6 +155,13 @@ struct NamedOption {
   bool in_list = false;  ///< it stands in a list of tables: `--set structure[0].radius=...`
 };
 
+/// A key that every configuration may hold besides those of its app.
+struct CommonKey {
+  std::string key;  ///< "units", "sweep.over"
+  std::string doc;
+};
+const std::vector<CommonKey>& common_keys();
+
 /// The keys of one app, or of one table in its configuration. Built through `Options<T>` below.
 class OptionTable {
  public:

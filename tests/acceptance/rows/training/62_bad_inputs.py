@@ -161,7 +161,7 @@ QUESTIONS = (  # content of a table to predict, options, exit code, what the err
     ("a,b\n", (), 4, r"ask\.csv:1:1: error E0672: has no rows"),
     ("a,b\nx,1\n", (), 4, r"ask\.csv:2:1: error E0672: expected a number, got 'x'"),
     ("a,b\nnan,1\n", (), 4, r"ask\.csv:2:1: error E0672: .*got 'nan'"),
-    ("a,b\n1e300,1\n", (), 4, r"ask\.csv: error E0672: input 0 has inf at 0 once it is transformed, in f32"),
+    ("a,b\n1e300,1\n", (), 4, r"ask\.csv:2: error E0672: column 'a' has 1e\+300, inf once it is transformed, in f32"),
     ("a,b,a\n1,2,3\n", (), 4, r"ask\.csv:1:1: error E0672: two columns are called 'a'"),
     ("a,b\n1,2\n", ("-o", "said.txt"), 4, r"said\.txt: error E0672: predictions are tables \(\.csv\) or arrays \(\.npy\)"),
     ("a,b\n1,2\n", ("-o", "case.toml"), 2, r"'case\.toml' exists"),
