@@ -13,7 +13,6 @@
 #include "tests/autodiff/same_bits.h"
 
 #include <gtest/gtest.h>
-#include <signal.h>
 
 #include <array>
 #include <atomic>
@@ -112,23 +111,6 @@ LinearSolution solution(const Symmetric& a, const Tensor& b, const LinearSolverP
 }
 std::int32_t reason_of(const LinearSolution& y) { return y.reason.item<std::int32_t>(); }
 std::int32_t code(SolveReason r) { return static_cast<std::int32_t>(r); }
-
-// METIS, where it orders, takes SIGTERM for itself.
-TEST(Ldlt, SigtermIsAnsweredAfterAnOrderAsBefore) {
-  struct sigaction before {
-  }, own{}, now{};
-  own.sa_handler = [](int) {};
-  own.sa_flags = SA_RESTART;
-  ::sigaction(SIGTERM, &own, &before);
-  // A grid that no other test has: its order is not kept from one.
-  const Symmetric a =
-      weighted({"a grid", 19 * 37, [](const auto& e) { grid_edges(19, 37, e); }}, false);
-  const std::int32_t reason = reason_of(solution(a, noise({19 * 37}, 3)));
-  ::sigaction(SIGTERM, &before, &now);
-  EXPECT_EQ(reason, code(SolveReason::exact));
-  EXPECT_EQ(now.sa_handler, own.sa_handler);
-  EXPECT_EQ(now.sa_flags & (SA_RESTART | static_cast<int>(SA_RESETHAND)), SA_RESTART);
-}
 
 TEST(Ldlt, SolvesWhatDenseLuSolves) {
   for (const Edges& g : graphs())
