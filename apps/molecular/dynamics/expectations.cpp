@@ -53,15 +53,10 @@ std::vector<data::Diagnostic> unknown_expectations(const Case& c, const data::Co
     }
     const std::string key = fmt::format("expect[{}].quantity", k);
     const bool moves = at->type == StageType::dynamics;
-    const auto contradiction = [&](const char* of, const char* message, const char* hint) {
-      out.push_back(config.error(751, fmt::format("expect[{}].{}", k, of), message, hint));
-    };
     if (x.first && x.last)
-      contradiction("last", "first and last ask for two values, of which one is compared",
-                    "leave one of them out, or give each an [[expect]] of its own");
-    else if ((x.first || x.last) && x.quantity == "drift" && moves)
-      contradiction(x.first ? "first" : "last", "a drift is of all rows: it has no first or last",
-                    "leave it out, or expect a row of conserved");
+      out.push_back(config.error(751, fmt::format("expect[{}].last", k),
+                                 "first and last ask for two values, of which one is compared",
+                                 "leave one of them out, or give each an [[expect]] of its own"));
     if (x.quantity == "drift" && moves && rows_of(*at) < rows_of_a_drift)
       out.push_back(config.error(754, key,
                                  fmt::format("a drift needs {} rows of energies, stage '{}' has {}",

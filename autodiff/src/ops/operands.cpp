@@ -78,8 +78,7 @@ Tensor to_inexact(const char* op, const Arg& a) {
 
 Tensor to_summands(const char* op, const Arg& a) {
   const Tensor t = to_tensor(op, a);
-  const bool narrow = t.dtype() == Dtype::boolean || t.dtype() == Dtype::u8;
-  return narrow ? cast(Arg(t, a.line), Dtype::i64) : t;
+  return t.dtype() == Dtype::boolean ? cast(Arg(t, a.line), Dtype::i64) : t;
 }
 
 Dtype type_of_running_sum(Dtype t, Index terms) {

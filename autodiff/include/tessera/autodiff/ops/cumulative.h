@@ -4,7 +4,7 @@
 
 // Running sums, products and extremes along one axis: y_i combines x_0 ... x_i, or x_i ... x_{n-1}
 // with `reverse`. The order of operations depends on the length alone. Running sums and products
-// of bool and u8 are i64; those of i32, u32 and i64 keep their type and wrap.
+// of bool are i64; those of integers keep their type and wrap (u8 at 256).
 
 namespace tessera {
 

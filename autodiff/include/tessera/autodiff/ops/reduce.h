@@ -8,7 +8,7 @@
 // products follow a tree that depends on the shape alone, so that results are the same bits on any
 // number of threads. Of no elements the sum is 0, the product 1, the mean NaN, `any` false and
 // `all` true; extremes there are an error, as in NumPy. NaN counts as largest and as smallest. Sums
-// and products of bool and u8 are i64; those of i32, u32 and i64 keep their type and wrap.
+// and products of bool are i64; those of integers keep their type and wrap (u8 at 256).
 
 namespace tessera {
 
