@@ -164,7 +164,8 @@ class Work:
                 if test["result"] == "SKIPPED":
                     result["skipped"] += 1
                 elif test.get("failures"):
-                    result["failed"].append(f"{suite['name']}.{test['name']}: {test['failures'][0]['failure'][:300]}")
+                    failure = test["failures"][0]["failure"].replace(f"{self.root}/", "")
+                    result["failed"].append(f"{suite['name']}.{test['name']}: {failure[:300]}")
                 elif test["result"] == "COMPLETED":
                     result["passed"] += 1
                 result["numbers"].update({k: v for k, v in test.items() if k not in fixed})
