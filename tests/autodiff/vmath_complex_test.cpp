@@ -242,6 +242,44 @@ TEST(VmathComplex, Expm1IsFiniteWhereTheExponentialIs) {
   }
 }
 
+/// C99 annex G.6, whose table std::complex follows: each pairing of infinities, NaN, zeros of both
+/// signs and numbers, except the signs that the table leaves open.
+TEST(VmathComplex, InversesOfInfinitiesAreThoseOfTheStandard) {
+  using z128 = std::complex<double>;
+  struct Inverse {
+    const char* name;
+    c128 (*ours)(c128);
+    z128 (*standard)(const z128&);
+  };
+  const Inverse inverses[] = {
+      {"asin", [](c128 z) { return vm::asin(z); }, [](const z128& z) { return std::asin(z); }},
+      {"acos", [](c128 z) { return vm::acos(z); }, [](const z128& z) { return std::acos(z); }},
+      {"atan", [](c128 z) { return vm::atan(z); }, [](const z128& z) { return std::atan(z); }},
+      {"asinh", [](c128 z) { return vm::asinh(z); }, [](const z128& z) { return std::asinh(z); }},
+      {"acosh", [](c128 z) { return vm::acosh(z); }, [](const z128& z) { return std::acosh(z); }},
+      {"atanh", [](c128 z) { return vm::atanh(z); }, [](const z128& z) { return std::atanh(z); }}};
+  const double infinity = vm::kInfinity<double>, nan = vm::kNaN<double>;
+  const double parts[] = {-infinity, -2.0, -0.0, 0.0, 0.5, infinity, nan};
+  for (const Inverse& f : inverses)
+    for (double x : parts)
+      for (double y : parts) {
+        if (!std::isinf(x) && !std::isinf(y)) continue;
+        const c128 got = f.ours({x, y});
+        const z128 want = f.standard({x, y});
+        const auto agrees = [&](double a, double b) {
+          if (std::isnan(b)) return std::isnan(a);
+          // beside a NaN the table leaves the sign of an infinity or zero open
+          const bool open = (std::isnan(x) || std::isnan(y)) && (b == 0 || std::isinf(b));
+          if (b == 0 || std::isinf(b))
+            return std::abs(a) == std::abs(b) && (open || std::signbit(a) == std::signbit(b));
+          return std::abs(a - b) <= 2.3e-16 * std::abs(b);  // an angle, to its rounding
+        };
+        EXPECT_TRUE(agrees(got.re, want.real()) && agrees(got.im, want.imag()))
+            << f.name << " of " << x << ", " << y << ": " << got.re << ", " << got.im
+            << " where the standard has " << want.real() << ", " << want.imag();
+      }
+}
+
 bool same(double a, double b) {
   return vm::to_bits(a) == vm::to_bits(b) || (std::isnan(a) && std::isnan(b));
 }

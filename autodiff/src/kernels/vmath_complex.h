@@ -236,10 +236,14 @@ TESSERA_HD_INLINE c128 tan(c128 z) {
 
 // The inverses follow W. Kahan, "Branch cuts for complex elementary functions" (1987).
 // Where a product of the roots could overflow, z is taken 2^-100 as large, which adds to the
-// logarithm only.
+// logarithm only. Of an infinite z they have what C99 annex G asks for: the angle of z, beside an
+// infinite logarithm.
 namespace detail {
 inline constexpr double kShift = 0x1.1542457337d43p+6;  // 100 ln2
 TESSERA_HD_INLINE bool near_overflow(c128 z) { return larger(abs(z.re), abs(z.im)) > 0x1p1000; }
+TESSERA_HD_INLINE bool is_infinite(c128 z) {
+  return (abs(z.re) == kInfinity<double>) | (abs(z.im) == kInfinity<double>);
+}
 TESSERA_HD_INLINE c128 shrink(c128 z) {
   const double s = near_overflow(z) ? 0x1p-100 : 1.0;
   return {z.re * s, z.im * s};
@@ -252,21 +256,29 @@ TESSERA_HD_INLINE double asinh_grown(double x, bool shrunk) {
 TESSERA_HD_INLINE c128 asin(c128 z) {
   const c128 w = detail::shrink(z);
   const c128 p = sqrt(c128{1 - w.re, -w.im}), q = sqrt(c128{1 + w.re, w.im});
-  return {atan2(w.re, p.re * q.re - p.im * q.im),
-          detail::asinh_grown(p.re * q.im - p.im * q.re, detail::near_overflow(z))};
+  const bool infinite = detail::is_infinite(z);
+  const double along = infinite ? abs(z.im) : p.re * q.re - p.im * q.im;
+  const double up =
+      infinite ? with_sign(kInfinity<double>, sign_of(z.im)) : p.re * q.im - p.im * q.re;
+  return {atan2(w.re, along), detail::asinh_grown(up, detail::near_overflow(z))};
 }
 TESSERA_HD_INLINE c128 acos(c128 z) {
   const c128 w = detail::shrink(z);
   const c128 p = sqrt(c128{1 - w.re, -w.im}), q = sqrt(c128{1 + w.re, w.im});
-  return {2 * atan2(p.re, q.re),
-          detail::asinh_grown(q.re * p.im - q.im * p.re, detail::near_overflow(z))};
+  const bool infinite = detail::is_infinite(z);
+  const double half = atan2(infinite ? abs(z.im) : p.re, infinite ? z.re : q.re);
+  const double down =
+      infinite ? -with_sign(kInfinity<double>, sign_of(z.im)) : q.re * p.im - q.im * p.re;
+  return {infinite ? half : 2 * half, detail::asinh_grown(down, detail::near_overflow(z))};
 }
 TESSERA_HD_INLINE c128 asinh(c128 z) { return swap_parts(asin(swap_parts(z))); }
 TESSERA_HD_INLINE c128 acosh(c128 z) {
   const c128 w = detail::shrink(z);
   const c128 p = sqrt(c128{w.re - 1, w.im}), q = sqrt(c128{w.re + 1, w.im});
-  return {detail::asinh_grown(p.re * q.re + p.im * q.im, detail::near_overflow(z)),
-          2 * atan2(p.im, q.re)};
+  const bool infinite = detail::is_infinite(z);
+  const double along = infinite ? kInfinity<double> : p.re * q.re + p.im * q.im;
+  const double half = atan2(infinite ? z.im : p.im, infinite ? z.re : q.re);
+  return {detail::asinh_grown(along, detail::near_overflow(z)), infinite ? half : 2 * half};
 }
 /// log1p(4 x / ((1 - x)^2 + y^2)) / 4 + i atan2(2 y, (1 - x)(1 + x) - y^2) / 2 for x >= 0, odd in x
 /// + iy.
@@ -286,7 +298,9 @@ TESSERA_HD_INLINE c128 atanh(c128 z) {
   const double far = (w.re / r) / r * (detail::near_overflow({x, y}) ? 0x1p-100 : 1.0);
   const double quarter = with_sign(detail::kHalfPi, sign_of(y));
   const bool flip = sign_of(z.re) != 0;
-  const double a = huge ? far : re, b = huge ? quarter : im;
+  const bool infinite = detail::is_infinite(z);
+  const double a = infinite ? 0.0 : huge ? far : re;
+  const double b = huge | (infinite & (y == y)) ? quarter : im;
   return {flip ? -a : a, z.re < 0 ? -b : b};
 }
 TESSERA_HD_INLINE c128 atan(c128 z) { return swap_parts(atanh(swap_parts(z))); }
