@@ -341,6 +341,27 @@ TEST(Barostats, AtomsThatStayTakeNoPartInThePressure) {
   }
 }
 
+TEST(Barostats, TrialsThatLeaveNoVolumeAreNotTaken) {
+  // Of two molecules volumes V^2 exp(-P V/kT) dV shrink to less than a trial of their largest ones
+  // takes away. Energies of such a box are no numbers, and a box that is no number is refused.
+  const double volume = 1000, bar = 3 * gas_constant * 300 / volume * bar_per_pressure_unit;
+  const Case c = ideal_gas(2, volume);
+  const ForceEvaluator force(c.system, {.coulomb = Nonbonded::Coulomb::none, .cutoff_lj_nm = 0.5});
+  for (const std::uint64_t seed : {1U, 2U}) {
+    Dynamics o = {
+        .scheme = Scheme::langevin, .dt_ps = 0.01, .temperature_k = 300, .friction_per_ps = 5};
+    o.seed = seed;
+    o.barostat = Barostat::monte_carlo;
+    o.pressure_bar = {bar, bar, bar};
+    o.barostat_every = 1;
+    o.centre_of_mass_removal_every = 0;
+    const Integrator s(c.system, force, o);
+    State m = s.begin(c.frame);
+    EXPECT_NO_THROW(s.step(m, 4000)) << seed;
+    EXPECT_GT(volume_nm3(m.frame.box), 0) << seed;
+  }
+}
+
 TEST(Barostats, RigidWatersInASlantedBox) {
   for (const Barostat kind :
        {Barostat::c_rescale, Barostat::parrinello_rahman, Barostat::monte_carlo}) {

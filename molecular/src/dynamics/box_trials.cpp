@@ -23,6 +23,16 @@ void Integrator::Impl::try_box(State& m) const {
   Vec3 factor = {1, 1, 1};
   for (const std::size_t k : s.axes)
     factor[k] = std::pow(grown / q, 1 / static_cast<double>(s.axes.size()));
+  const auto suit_size = [&] {
+    if (trials < 10) return;
+    if (accepted < 0.25 * trials) largest /= 1.1;
+    if (accepted > 0.75 * trials) largest = std::min(1.1 * largest, 0.3 * q);
+    trials = accepted = 0;
+  };
+  trials += 1;
+  // The box of a few molecules may have shrunk to less than a trial takes: none without a volume
+  // has a weight.
+  if (!(grown > 0)) return suit_size();
 
   State trial;
   trial.frame.x_nm = m.frame.x_nm;
@@ -57,7 +67,6 @@ void Integrator::Impl::try_box(State& m) const {
   const double change = trial.forces.potential() - m.forces.potential();
   const double work =
       change + s.pressure * (volume_nm3(trial.frame.box) - volume_nm3(m.frame.box)) - kt * moved;
-  trials += 1;
   if (work <= 0 || any(2) < std::exp(-work / kt)) {
     accepted += 1;
     m.exchanged -= change;
@@ -66,10 +75,7 @@ void Integrator::Impl::try_box(State& m) const {
     m.forces = std::move(trial.forces);
     if (slow) m.slow = std::move(trial.slow);
   }
-  if (trials < 10) return;
-  if (accepted < 0.25 * trials) largest /= 1.1;
-  if (accepted > 0.75 * trials) largest = std::min(1.1 * largest, 0.3 * q);
-  trials = accepted = 0;
+  suit_size();
 }
 
 }  // namespace tessera::molecular
