@@ -55,6 +55,8 @@ TEST_F(Mt2d, ASectionOfAPriorStandsBesideTheSmoothOne) {
       names.insert(entry.path().filename());
     return names;
   };
+  EXPECT_TRUE(fs::exists(here() / "RUN/plots/l_curve.png"));
+  EXPECT_FALSE(fs::exists(here() / "RUN/learnt/plots/l_curve.png"));  // its steps have no roughness
   const auto drawn = pictures("learnt/plots");
   fs::remove_all(here() / "RUN/learnt/plots");
   ASSERT_EQ(tessera({"plot", "RUN"}).code, 0);
