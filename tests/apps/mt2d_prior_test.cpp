@@ -55,6 +55,8 @@ TEST_F(Mt2d, ASectionOfAPriorStandsBesideTheSmoothOne) {
       names.insert(entry.path().filename());
     return names;
   };
+  EXPECT_TRUE(fs::exists(here() / "RUN/plots/l_curve.png"));
+  EXPECT_FALSE(fs::exists(here() / "RUN/learnt/plots/l_curve.png"));  // its steps have no roughness
   const auto drawn = pictures("learnt/plots");
   fs::remove_all(here() / "RUN/learnt/plots");
   ASSERT_EQ(tessera({"plot", "RUN"}).code, 0);
@@ -195,6 +197,29 @@ TEST_F(Mt2d, KeysOfSmoothSectionsDoNothingInSampling) {
        {"model.reference_resistivity", "model.smooth_down", "model.tear", "inversion.method",
         "inversion.target_rms", "inversion.differences", "inversion.equations", "posterior.method"})
     EXPECT_TRUE(holds(o.err, std::string(key) + " has no effect with task = \"sample\"")) << key;
+}
+
+// Of phases no resistivity can be told: mesh and background are those of the reference, and no
+// factor on an impedance changes them, whether the case asks for phases or the table has no others.
+TEST_F(Mt2d, KeysThatPhasesAloneNeedOrDoNot) {
+  make_soundings();
+  make_sampling(here(),
+                "burn_in = 6\nsamples = 14\n[model]\nreference_resistivity = \"30 ohm*m\"\n");
+  std::istringstream table(read("F/data.csv"));
+  std::string phases;
+  for (std::string line; std::getline(table, line);)
+    if (phases.empty() || holds(line, "phase_")) phases += line + "\n";
+  write("phases.csv", phases);
+  const auto told = [&](const std::string& set, bool phases_alone) {
+    const Outcome o = tessera({"check", "case.toml", "--set", set});
+    ASSERT_EQ(o.code, 0) << o.err;
+    EXPECT_EQ(holds(o.err, "model.reference_resistivity has no effect"), !phases_alone) << o.err;
+    EXPECT_EQ(holds(o.err, "static_shift.enabled has no effect"), phases_alone) << o.err;
+    EXPECT_EQ(holds(o.out, "at 30 ohm m"), phases_alone) << o.out;
+  };
+  told("data.form=\"impedance\"", false);
+  told("data.form=\"phase\"", true);
+  told("data.files=\"phases.csv\"", true);
 }
 
 TEST_F(Mt2d, SamplesTheCodesOfAPrior) {

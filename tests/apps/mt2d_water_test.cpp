@@ -141,6 +141,31 @@ TEST_F(Mt2dWater, ALayerLikeTheSeaIsRock) {
   EXPECT_EQ(by_resistivity, by_region);
 }
 
+// A shore: what is said of stations goes by where each of them stands.
+TEST_F(Mt2dWater, StationsOnBothSidesOfAShore) {
+  write("shore.poly",
+        "10 2 0 0\n1 -200000 -200000\n2 200000 -200000\n3 200000 0\n4 200000 500\n"
+        "5 200000 200000\n6 -200000 200000\n7 -200000 -200\n8 -2000 -200\n9 0 0\n"
+        "10 3000 500\n12 0\n1 1 2\n2 2 3\n3 3 4\n4 4 5\n5 5 6\n6 6 7\n7 7 1\n8 7 8\n9 8 9\n"
+        "10 9 10\n11 10 4\n12 9 3\n0\n3\n1 0 -5000 1 0\n2 5000 250 2 0\n3 0 50000 3 0\n");
+  const std::string section =
+      quick +
+      "app = \"inversion.mt2d\"\ntask = \"forward\"\nfrequencies.at = [\"0.01 Hz\"]\n"
+      "section = {file = \"shore.poly\", resistivities = [\"inf\", \"0.3 ohm*m\", \"100 "
+      "ohm*m\"], water = [2]}\nstations.at = ";
+  computed(section + "[\"-5 km\", \"-1 km\", \"1.5 km\", \"6 km\"]\n");
+  EXPECT_TRUE(holds(said_,
+                    "2 stations stand on the floor of the water, at z = 250 to 500 m, and 2 "
+                    "on land, at z = -200 to -100 m"))
+      << said_;
+  computed(section + "[\"1.5 km\", \"6 km\"]\n");
+  EXPECT_TRUE(holds(said_, "stations stand on the floor of the water, at z = 250 to 500 m"))
+      << said_;
+  computed(section + "[\"-5 km\", \"-3 km\"]\n");
+  EXPECT_TRUE(holds(said_, "stations stand on land beside the water, at z = -200 to -200 m"))
+      << said_;
+}
+
 TEST_F(Mt2dWater, WaterThatIsNoneIsRefused) {
   model({0.3, 10, 0.3}, 500);
   const std::string text = "app = \"inversion.mt2d\"\ntask = \"forward\"\n" + where +

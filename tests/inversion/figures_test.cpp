@@ -242,6 +242,19 @@ TEST(IterationFigure, ShowsTargetAndBound) {
   EXPECT_NO_THROW(render(iteration_figure("none", {}, {}, {}), "png"));
 }
 
+// Steps over a learnt prior have no roughness and no weight.
+TEST(IterationFigure, HasNoPanelWithoutANumber) {
+  const auto panels = [](double roughness, double mu) {
+    return iteration_figure("t", {{1, 3, kNan, kNan}, {2, 1, roughness, mu}}, {}, {}).panels;
+  };
+  EXPECT_EQ(panels(kNan, kNan).size(), 1u);
+  EXPECT_EQ(panels(0, 1).size(), 3u);
+  const auto two = panels(kNan, 1);
+  ASSERT_EQ(two.size(), 2u);
+  EXPECT_EQ(two[1].column, 1u);
+  EXPECT_EQ(two[1].y.label, "Regularization μ");
+}
+
 TEST(Figures, ChainsByTheirPathsAndRanks) {
   // Two chains: one has the lower half of all draws, the other the upper half.
   std::vector<double> low, high;

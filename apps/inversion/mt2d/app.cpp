@@ -50,8 +50,20 @@ void doubt_keys_of_data(const Mt2dOptions& o, Doubts& doubts) {
                  "without phase tensors in data.responses");
 }
 
-/// Keys that others leave nothing to do.
-void doubt_keys(const Mt2dOptions& o, Doubts& doubts) {
+/// Whether data have a size, that of impedances or apparent resistivities: a table may hold phases
+/// alone. Without data, whether the case asks for it.
+bool have_size(const Mt2dOptions& o, const inversion::DataTable& data) {
+  using inversion::Element, inversion::Part;
+  if (data.size() == 0)
+    return o.form != Form::phase && std::any_of(o.responses.begin(), o.responses.end(), has_size);
+  return std::any_of(data.kind.begin(), data.kind.end(), [](const inversion::DatumKind& k) {
+    return k.part != Part::phase && k.part != Part::phase_tensor && k.element != Element::tx &&
+           k.element != Element::ty;
+  });
+}
+
+/// Keys that others leave nothing to do; `sized`: data have a size.
+void doubt_keys(const Mt2dOptions& o, bool sized, Doubts& doubts) {
   const auto in_vain = [&](const char* table, const char* key, bool here, const char* why) {
     doubts.in_vain(table, key, here, why);
   };
@@ -69,18 +81,18 @@ void doubt_keys(const Mt2dOptions& o, Doubts& doubts) {
     in_vain("posterior", key, o.task != Task::sample, "but with task = \"sample\"");
   for (const char* key : {"left", "right", "top", "fade", "outside", "draws"})
     in_vain("prior", key, !o.prior.file, "without prior.file");
-  const bool shifted =
-      o.form != Form::phase && std::any_of(o.responses.begin(), o.responses.end(), has_size);
-  in_vain("static_shift", "enabled", o.static_shift.enabled && !shifted,
+  in_vain("static_shift", "enabled", o.static_shift.enabled && !sized,
           "on phases, tippers and phase tensors: no factor on the impedance changes them");
 }
 
-/// Keys of a smooth section, which chains over a learnt prior do not make.
-void doubt_keys_of_sampling(Doubts& doubts) {
+/// Keys of a smooth section, which chains over a learnt prior do not make. The mesh and what the
+/// prior leaves open go by the data's resistivity, and by the reference where they have none.
+void doubt_keys_of_sampling(bool sized, Doubts& doubts) {
   const auto unread = [&](const char* table, std::initializer_list<const char*> keys) {
     for (const char* key : keys) doubts.in_vain(table, key, true, "with task = \"sample\"");
   };
-  unread("model", {"smooth_along", "smooth_down", "tear", "reference_resistivity"});
+  unread("model", {"smooth_along", "smooth_down", "tear"});
+  if (sized) unread("model", {"reference_resistivity"});
   unread("inversion",
          {"method", "start", "differences", "equations", "target_rms", "roughness_weight"});
   unread("posterior", {"method"});
@@ -113,7 +125,8 @@ void doubt_keys_of_forward(const Mt2dOptions& o, Doubts& doubts) {
          "with a model of MARE2DEM, which has them");
 }
 
-std::vector<data::Diagnostic> doubts(const data::Config& config, const Mt2dOptions& o) {
+std::vector<data::Diagnostic> doubts(const data::Config& config, const Mt2dOptions& o,
+                                     const inversion::DataTable& rows = {}) {
   Doubts all{.config = config};
   std::vector<data::Diagnostic>& out = all.found;
   const std::vector<const char*> others =
@@ -134,14 +147,15 @@ std::vector<data::Diagnostic> doubts(const data::Config& config, const Mt2dOptio
   if (o.task == Task::forward) {
     doubt_keys_of_forward(o, all);
   } else {
-    doubt_keys(o, all);
+    const bool sized = have_size(o, rows);
+    doubt_keys(o, sized, all);
     if (o.least_resistivity)
       for (std::size_t k = 0; k < o.fixed.size(); ++k)
         survey::doubt_known(config, fmt::format("model.fixed[{}].resistivity", k),
                             fmt::format("the resistivity of model.fixed[{}]", k),
                             o.fixed[k].resistivity, *o.least_resistivity, *o.greatest_resistivity,
                             out);
-    if (o.task == Task::sample) doubt_keys_of_sampling(all);
+    if (o.task == Task::sample) doubt_keys_of_sampling(sized, all);
   }
   survey::DataOptions data = o.data;
   if (o.task == Task::forward) data.rotation.reset();           // said above
@@ -201,7 +215,8 @@ CheckReport check_invert(const data::Config& config, const Mt2dOptions& o, const
   CheckReport report{.findings = input.findings};
   const auto& stations = input.survey.stations;
   report.can_go_on = !stations.empty();
-  for (data::Diagnostic& d : doubts(config, o)) report.findings.push_back(std::move(d));
+  for (data::Diagnostic& d : doubts(config, o, input.survey.data))
+    report.findings.push_back(std::move(d));
   for (std::size_t k = 0; k < stations.size(); ++k) {
     const inversion::Station& station = stations[k];
     std::string line = fmt::format("{}, {:.3f} km along the section", survey::check_line(input, k),

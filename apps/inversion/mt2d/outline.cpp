@@ -53,6 +53,36 @@ double least_ohm_m(const inversion::Mesh2d& mesh, const Tensor& ln_rho) {
   return least;
 }
 
+/// Where stations stand: those with water on both sides of their place, and those on land.
+std::string where_stations_stand(const inversion::SectionMesh& m, const std::vector<bool>& water) {
+  const inversion::Mesh2d& mesh = m.solver;
+  std::vector<double> wet, dry;  // z
+  for (std::size_t k = 0; k < m.sensors.y.size(); ++k) {
+    const double y = m.sensors.y[k];
+    bool left = false, right = false;
+    for (std::size_t c = 0; c < water.size(); ++c) {
+      if (!water[c]) continue;
+      double low = HUGE_VAL, high = -HUGE_VAL;
+      for (int i = 0; i < mesh.corners; ++i) {
+        const Index v = mesh.cell[c * static_cast<std::size_t>(mesh.corners) + std::size_t(i)];
+        low = std::min(low, mesh.y[static_cast<std::size_t>(v)]);
+        high = std::max(high, mesh.y[static_cast<std::size_t>(v)]);
+      }
+      left = left || (low < y && y <= high);
+      right = right || (low <= y && y < high);
+    }
+    (left && right ? wet : dry).push_back(m.sensors.z[k]);
+  }
+  const auto range = [](const std::vector<double>& z) {
+    const auto [high, low] = std::minmax_element(z.begin(), z.end());
+    return fmt::format("z = {:.6g} to {:.6g} m", *high, *low);
+  };
+  if (wet.empty()) return "stations stand on land beside the water, at " + range(dry);
+  if (dry.empty()) return "stations stand on the floor of the water, at " + range(wet);
+  return fmt::format("{} stations stand on the floor of the water, at {}, and {} on land, at {}",
+                     wet.size(), range(wet), dry.size(), range(dry));
+}
+
 }  // namespace
 
 bool is_outline(const fs::path& file) {
@@ -124,12 +154,8 @@ OutlinedSection outlined_section(const data::Config& config, const Mt2dOptions& 
             "the ground goes back or straight down at {:.6g} m along the section, z = {:.6g} m",
             mesh.y[a], mesh.z[a]));
     out.mesh.sensors = inversion::sensors_on(mesh, 0, y, o.tilted);
-    if (std::find(water.begin(), water.end(), true) != water.end()) {
-      const auto [high, low] =
-          std::minmax_element(out.mesh.sensors.z.begin(), out.mesh.sensors.z.end());
-      out.remarks.push_back(fmt::format(
-          "stations stand on the floor of the water, at z = {:.6g} to {:.6g} m", *high, *low));
-    }
+    if (std::find(water.begin(), water.end(), true) != water.end())
+      out.remarks.push_back(where_stations_stand(out.mesh, water));
     out.mesh.cells = mesh;
     // Whatever else responses cannot be computed of, such as air that is shut in.
     inversion::Forward2d(mesh, out.mesh.sensors, {1.0}, {.order = 1});

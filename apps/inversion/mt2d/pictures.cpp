@@ -139,8 +139,11 @@ std::vector<fs::path> draw(const fs::path& plots, const Result& r, bool each_sta
     for (const StepRow& s : r.steps)
       rows.push_back({static_cast<int>(s.step), s.rms, s.roughness, s.weight});
     save("steps", inversion::iteration_figure("Steps", rows, r.target_rms, std::nullopt));
-    save("l_curve",
-         inversion::l_curve("Misfit against roughness", rows, rows.size() - 1, r.target_rms));
+    if (std::any_of(rows.begin(), rows.end(), [](const inversion::IterationRow& row) {
+          return std::isfinite(row.roughness);
+        }))
+      save("l_curve",
+           inversion::l_curve("Misfit against roughness", rows, rows.size() - 1, r.target_rms));
   }
   if (each_station) {
     const std::vector<std::string> names = names_of(r.survey);

@@ -42,9 +42,10 @@ void tell_mixing(data::Log& log, const WorstMixing& worst, const Draws& d) {
       log.info("chains have mixed: " + numbers);
   }
   if (divergent > 0)
-    log.warning(fmt::format(
-        "{:.0f} trajectories of {} diverged: where the density is that narrow draws are missing",
-        divergent, d.chains.size()));
+    log.warning(
+        fmt::format("{:.0f} trajectories of {} chains diverged: where the density is that narrow "
+                    "draws are missing",
+                    divergent, d.chains.size()));
 }
 
 }  // namespace

@@ -3,6 +3,8 @@
 #include "tessera/inversion/figures.h"
 
 #include <algorithm>
+#include <cmath>
+#include <utility>
 
 namespace tessera::inversion {
 
@@ -26,17 +28,19 @@ Figure iteration_figure(const std::string& title, const std::vector<IterationRow
   const auto [lo, hi] = figures::positive_range(rms);
   Figure f{.width = 510, .height = 175, .title = title};
   f.panels = {
-      {.x = iteration, .y = {.label = "RMS", .log = hi / lo > 5}, .series = curve("", rms, 2)},
-      {.column = 1,
-       .x = iteration,
-       .y = {.label = "Roughness"},
-       .series = curve("roughness", roughness, 1),
-       .legend = Legend::none},
-      {.column = 2,
-       .x = iteration,
-       .y = {.label = "Regularization μ", .log = true},
-       .series = curve("μ", mu, 3),
-       .legend = Legend::none}};
+      {.x = iteration, .y = {.label = "RMS", .log = hi / lo > 5}, .series = curve("", rms, 2)}};
+  // Steps of a learnt prior have neither.
+  const auto add = [&](Axis axis, const char* name, const std::vector<double>& y,
+                       std::size_t colour) {
+    if (std::none_of(y.begin(), y.end(), [](double v) { return std::isfinite(v); })) return;
+    f.panels.push_back({.column = f.panels.size(),
+                        .x = iteration,
+                        .y = std::move(axis),
+                        .series = curve(name, y, colour),
+                        .legend = Legend::none});
+  };
+  add({.label = "Roughness"}, "roughness", roughness, 1);
+  add({.label = "Regularization μ", .log = true}, "μ", mu, 3);
   if (target_rms) f.panels[0].series.push_back(Rule{.label = "target", .at = *target_rms});
   if (rms_bound)
     f.panels[0].series.push_back(

@@ -103,7 +103,8 @@ struct IterationRow {
   double rms = 0, roughness = 0, mu = 0;
 };
 
-/// RMS, roughness and regularization parameter against iteration.
+/// RMS, roughness and regularization parameter against iteration; of the latter two those that rows
+/// have, where NaN is none.
 data::Figure iteration_figure(const std::string& title, const std::vector<IterationRow>& rows,
                               std::optional<double> target_rms, std::optional<double> rms_bound);
 
