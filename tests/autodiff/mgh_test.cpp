@@ -122,5 +122,68 @@ TEST(NewtonCg, DoubtsGradientsThatAreTooLong) {
   EXPECT_EQ(r.reason, StopReason::no_descent) << to_string(r.reason);
 }
 
+// Single precision rounds x and the value, so that the gradient stays above its tolerance at the
+// minimum; that is no gradient to doubt.
+TEST(SinglePrecision, EndsAtRoundingWhereItHasConverged) {
+  const auto at = [](const Tensor& x, Index k) { return select(x, 0, k); };
+  const std::function<Tensor(Tensor)> functions[] = {
+      [&](Tensor x) {
+        return square(square(at(x, 0)) + at(x, 1) - 11.0) +
+               square(at(x, 0) + square(at(x, 1)) - 7.0);
+      },
+      [&](Tensor x) {
+        return 1.0 + square(1.0 - at(x, 0)) + 100.0 * square(at(x, 1) - square(at(x, 0)));
+      },
+      [](Tensor x) { return sum(cosh(x - 0.3)); },
+      [](Tensor x) { return sum(square(x) + exp(x)); }};
+  for (const Method m : {Method::lbfgs, Method::nonlinear_cg, Method::newton_cg})
+    for (const auto& f : functions)
+      for (const Tensor& x :
+           {tensor<float>({-1.2F, 1}), tensor<float>({2, 2}), tensor<float>({0.5F, -0.7F})}) {
+        const auto r = minimize(f, x, {.method = m});
+        EXPECT_TRUE(converged(r.reason))
+            << static_cast<int>(m) << " from " << to_string(x) << ": " << to_string(r.reason);
+        EXPECT_LT(r.gradient_norm, 1e-2);
+      }
+}
+
+TEST(SinglePrecision, FitsToDataThatDoNotFitEndAtRounding) {
+  const Tensor t = cast(linspace(0, 3, 20), Dtype::f32);
+  const Tensor data = 2.0 * exp(-0.7 * t) + 0.1 * sin(37.0 * cast(arange(20), Dtype::f32));
+  const auto residual = [&](Tensor p) {
+    return select(p, 0, 0) * exp(neg(select(p, 0, 1)) * t) - data;
+  };
+  using Kind = LeastSquaresOptions::Kind;
+  for (const bool matrix_free : {false, true})
+    for (const Kind kind : {Kind::levenberg_marquardt, Kind::gauss_newton})
+      for (const float amplitude : {1.F, 2.5F, 3.F})
+        for (const float rate : {0.5F, 1.F}) {
+          const auto r = least_squares(residual, tensor<float>({amplitude, rate}),
+                                       {.kind = kind, .matrix_free = matrix_free});
+          EXPECT_TRUE(converged(r.reason))
+              << amplitude << ", " << rate << ": " << to_string(r.reason);
+          EXPECT_NEAR(r.x.to_vector<float>()[0], 1.946, 1e-3);
+        }
+}
+
+TEST(SinglePrecision, DoubtsGradientsOfTheWrongSign) {
+  const FlatFunction wrong = custom_jvp(
+      [](const std::vector<Tensor>& x) { return std::vector<Tensor>{sum(square(x[0]))}; },
+      [](const std::vector<Tensor>& x, const std::vector<Tensor>&, const std::vector<Tensor>& t) {
+        return std::vector<Tensor>{-2.0 * dot(x[0], t[0])};
+      });
+  const Tensor x = tensor<float>({3, 1});
+  for (const Method m : {Method::lbfgs, Method::nonlinear_cg, Method::newton_cg})
+    EXPECT_EQ(minimize([&](Tensor y) { return wrong({y})[0]; }, x, {.method = m}).reason,
+              StopReason::no_descent)
+        << static_cast<int>(m);
+  const FlatFunction turned =
+      custom_jvp([](const std::vector<Tensor>& v) { return std::vector<Tensor>{v[0] - 1.0}; },
+                 [](const std::vector<Tensor>&, const std::vector<Tensor>&,
+                    const std::vector<Tensor>& t) { return std::vector<Tensor>{neg(t[0])}; });
+  EXPECT_EQ(least_squares([&](Tensor y) { return turned({y})[0]; }, x).reason,
+            StopReason::no_descent);
+}
+
 }  // namespace
 }  // namespace tessera

@@ -263,6 +263,22 @@ TEST(Losses, OfExtremeLogits) {
   EXPECT_DOUBLE_EQ(nn::huber(tensor({1.0}), tensor({0.0}), 2).item(), 0.5);
 }
 
+// A logit of -infinity rules a class out; it has no part in the loss, given by labels or as
+// probabilities.
+TEST(Losses, ClassesThatAreRuledOutHaveNoPartInCrossEntropies) {
+  constexpr double inf = std::numeric_limits<double>::infinity();
+  for (const Dtype type : {Dtype::f32, Dtype::f64}) {
+    const Tensor z = cast(tensor({1.0, -inf, 2.0, 0.5, 3.0, -2.0}, {2, 3}), type);
+    const Tensor p = cast(tensor({1.0, 0.0, 0.0, 0.0, 0.0, 1.0}, {2, 3}), type);
+    const Tensor labels = tensor(std::vector<std::int64_t>{0, 2});
+    const auto by_label = [&](Tensor x) { return nn::cross_entropy(x, labels); };
+    const auto by_share = [&](Tensor x) { return nn::cross_entropy_of(x, p); };
+    EXPECT_EQ(cast(by_label(z), Dtype::f64).item(), cast(by_share(z), Dtype::f64).item());
+    EXPECT_EQ(to_string(grad(by_label)(z)), to_string(grad(by_share)(z)));
+    EXPECT_EQ(cast(nn::cross_entropy_of(z, ones({2, 3}, type)), Dtype::f64).item(), inf);
+  }
+}
+
 TEST(Losses, HuberIsASquareAtItsLeast) {
   const auto second = [](double y, double delta) {
     return hessian([=](const Tensor& x) {

@@ -5,8 +5,12 @@
 #include "tessera/autodiff/error.h"
 #include "tessera/autodiff/ops.h"
 
+#include <limits>
+
 namespace tessera::nn {
 namespace {
+
+constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
 /// A column beside a row would be a table.
 void same_shape(const char* loss, const Arg& y, const Arg& target) {
@@ -95,7 +99,9 @@ Tensor cross_entropy_of(Arg logits, Arg probabilities) {
   if (!probabilities.tensor || probabilities.tensor->shape() != log_p.shape())
     fail("cross_entropy_of",
          "takes probabilities of the shape of the logits, " + to_string(log_p.type()), logits.line);
-  return -mean(sum(mul(probabilities, log_p), {-1}));
+  // Of a class that is out of the question, 0 log 0 is 0.
+  const Tensor none = logical_and(equal(probabilities, 0), equal(log_p, -kInfinity));
+  return -mean(sum(mul(probabilities, where(none, 0, log_p)), {-1}));
 }
 
 Tensor binary_cross_entropy(Arg logits, Arg target) {

@@ -17,6 +17,18 @@ namespace {
 
 constexpr double kEpsilon = std::numeric_limits<double>::epsilon();
 
+/// What rounding may make of the value, as a change that a step was to bring, where columns of J
+/// are `scale` long. Leaves of single precision are rounded before r sees them, which moves r by J
+/// x epsilon; r itself is rounded as much.
+double drowned(const Residual& f, const Vector& x, const Vector& scale, double value) {
+  const double usual = 1e-10 * value;
+  if (!f.single()) return usual;
+  double size = 0;
+  for (std::size_t k = 0; k < x.size(); ++k) size += scale[k] * std::abs(x[k]);
+  const double moved = 4 * std::numeric_limits<float>::epsilon() * (size + std::sqrt(2 * value));
+  return std::max(usual, moved * (std::sqrt(2 * value) + moved));
+}
+
 /// min |J p + r|^2 + |sqrt(damping) D p|^2 by QR of the stacked matrix, which does not square J's
 /// condition.
 Vector dense_step(const Tensor& j, const Vector& r, const Vector& scale, double damping) {
@@ -140,7 +152,7 @@ FlatResult least_squares_flat(const FlatFunction& function, const std::vector<Te
       refused = false;
     } else if (!newton) {
       // A step so short follows the model, unless its gradient is wrong.
-      refused = refused || (foretold > 1e-10 * value && foretold < 1e-4 * value);
+      refused = refused || (foretold > drowned(f, x, scale, value) && foretold < 1e-4 * value);
       damping *= growth;
       growth *= 2;
     }
@@ -154,7 +166,8 @@ FlatResult least_squares_flat(const FlatFunction& function, const std::vector<Te
     }
     if (!lower && (newton || damping > 1e30)) {
       // Where residuals stay large, the linear model promises more than is there.
-      stop(foretold <= 1e-10 * value ? StopReason::at_rounding : StopReason::no_descent);
+      stop(foretold <= drowned(f, x, scale, value) ? StopReason::at_rounding
+                                                   : StopReason::no_descent);
       break;
     }
   }

@@ -66,12 +66,28 @@ struct Iterate {
   }
 };
 
-/// Whether values and gradients tell of one function: f(p) - f(0) is the mean of both slopes times
-/// the step, but for third derivatives. Where no step lowers the value, this tells rounding from a
-/// wrong gradient; rounding of f may be many times that of its last operation.
-bool consistent(double change, double slope_before, double slope_after, double value) {
-  return std::abs(change - 0.5 * (slope_before + slope_after)) <=
-         0.25 * std::abs(slope_before) + 1e-9 * std::abs(value);
+/// f(p) - f(0) less the mean of both slopes times the step: of third derivatives, and of rounding.
+double disagreement(double change, double slope_before, double slope_after) {
+  return std::abs(change - 0.5 * (slope_before + slope_after));
+}
+/// Whether values and gradients tell of one function. Where no step lowers the value, this tells
+/// rounding from a wrong gradient; rounding of f may be many times that of its last operation.
+bool consistent(double error, double slope_before, double value) {
+  return error <= 0.25 * std::abs(slope_before) + 1e-9 * std::abs(value);
+}
+/// Whether single precision hides what f says of the step a d: it sees x rounded, and a step within
+/// that tells nothing.
+bool hidden(const Iterate& it, double a, const Vector& d, const Vector& g_there, double error) {
+  if (!it.f.single()) return false;
+  constexpr double kSingle = std::numeric_limits<float>::epsilon();
+  double rounding = 64 * std::abs(it.value);
+  bool moves = false;
+  for (std::size_t i = 0; i < d.size(); ++i) {
+    const double x = std::abs(it.x[i]);
+    moves = moves || std::abs(a * d[i]) > 4 * kSingle * x;
+    rounding += 4 * (std::abs(it.g[i]) + std::abs(g_there[i])) * x;
+  }
+  return !moves || error <= kSingle * rounding;
 }
 
 /// Steepest descent without a slope below 0: the square of the gradient vanishes in rounding.
@@ -93,8 +109,11 @@ Search search(Iterate& it, const Vector& d, double slope, double first, double c
     const double along = dot(g_trial, d);
     if (std::isfinite(value) && std::isfinite(along) && value < best)
       best = value, x_best = x_trial, g_best = g_trial;
-    if (std::isfinite(value) && std::abs(along) <= 2 * std::abs(slope) && a > widest)
-      widest = a, agrees = consistent(value - it.value, a * slope, a * along, it.value);
+    if (std::isfinite(value) && std::abs(along) <= 2 * std::abs(slope) && a > widest) {
+      const double error = disagreement(value - it.value, a * slope, a * along);
+      widest = a;
+      agrees = consistent(error, a * slope, it.value) || hidden(it, a, d, g_trial, error);
+    }
     return std::pair(value, along);
   };
   found = wolfe_search(phi, it.value, slope, first, {.curvature = curvature});
@@ -271,9 +290,11 @@ FlatResult newton_cg(Iterate it) {
       it.stop(agrees ? StopReason::at_rounding : StopReason::no_descent);
       break;
     }
-    const double slope_there = dot(g, p);
-    if (std::abs(model) > 1e-7 * std::abs(it.value) || !std::isfinite(value + slope_there))
-      agrees = consistent(value - it.value, dot(it.g, p), slope_there, it.value);
+    const double slope = dot(it.g, p), slope_there = dot(g, p),
+                 error = disagreement(value - it.value, slope, slope_there);
+    const bool told =
+        std::abs(model) > 1e-7 * std::abs(it.value) || !std::isfinite(value + slope_there);
+    if (told && !hidden(it, 1, p, g, error)) agrees = consistent(error, slope, it.value);
     const double ratio = drowned ? 1 : (value - it.value) / model;
     if (!(ratio >= 0.25))
       radius = 0.25 * length;

@@ -37,6 +37,7 @@ Packing::Packing(const char* op, const std::vector<Tensor>& leaves) {
            "Optimizer, or call it outside of the transform");
     types_.push_back(t.type());
     size_ += t.size() * (is_complex(t.dtype()) ? 2 : 1);
+    single_ |= real_of(t.dtype()) == Dtype::f32;
   }
   if (size_ == 0) fail(op, "there is nothing to vary");
 }

@@ -21,12 +21,15 @@ class Packing {
  public:
   Packing(const char* op, const std::vector<Tensor>& leaves);
   Index size() const { return size_; }
+  /// Whether a leaf is of single precision: the function sees it rounded.
+  bool single() const { return single_; }
   static Tensor pack(const std::vector<Tensor>& leaves);
   std::vector<Tensor> unpack(const Tensor& v) const;
 
  private:
   std::vector<Type> types_;
   Index size_ = 0;
+  bool single_ = false;
 };
 
 /// A function of vectors, planned on first use or run eagerly.
@@ -48,6 +51,7 @@ class Objective {
   Objective(const FlatFunction& f, const std::vector<Tensor>& x0, bool jit);
   Vector start() const { return start_; }
   std::vector<Tensor> leaves(const Vector& x) const { return packing_.unpack(tensor(x)); }
+  bool single() const { return packing_.single(); }
   double operator()(const Vector& x, Vector& gradient);
   Vector hessian_times(const Vector& x, const Vector& v);
   int evaluations = 0, products = 0;
@@ -65,6 +69,7 @@ class Residual {
   Residual(const FlatFunction& r, const std::vector<Tensor>& x0, bool jit);
   Vector start() const { return start_; }
   std::vector<Tensor> leaves(const Vector& x) const { return packing_.unpack(tensor(x)); }
+  bool single() const { return packing_.single(); }
   Vector operator()(const Vector& x);
   Tensor jacobian(const Vector& x);
   Vector times(const Vector& x, const Vector& v);            ///< J v

@@ -41,7 +41,8 @@ struct OdeOptions {
   double rtol = 1e-8,
          atol = 1e-10;       ///< on the estimated error of each step: rms of e / (atol + rtol |y|)
   Index steps = 0;           ///< equal steps between two times; 0: as the tolerances ask
-  Index max_steps = 100000;  ///< from 1; accepted and rejected ones together
+  Index max_steps = 100000;  ///< from 1; accepted and rejected ones together, of the continuous
+                             ///< way between two times
   double first_step = 0;     ///< 0: chosen from f
   Checkpoint checkpoint = Checkpoint::all();
   OdeAdjoint adjoint = OdeAdjoint::discrete;

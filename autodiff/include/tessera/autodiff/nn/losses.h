@@ -22,7 +22,7 @@ Tensor relative_l2(Arg y, Arg target);
 /// 0 ... n-1, else it throws. `smoothing` in [0, 1] moves that share of the label's probability to
 /// all n alike (C. Szegedy et al., arXiv:1512.00567).
 Tensor cross_entropy(Arg logits, Arg labels, double smoothing = 0);
-/// The same for probabilities [B..., n] in place of labels.
+/// The same for probabilities [B..., n] in place of labels; 0 log 0 is 0.
 Tensor cross_entropy_of(Arg logits, Arg probabilities);
 /// Mean of -t log p - (1 - t) log(1 - p), p = logistic(logits), t in [0, 1]:
 /// softplus(z) - t z, which does not overflow.
