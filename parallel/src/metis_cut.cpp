@@ -18,7 +18,7 @@ namespace tessera::parallel {
 namespace {
 
 [[noreturn]] void refuse(const std::string& what) { throw Error("[cut_graph] " + what); }
-std::size_t at(Index i) { return static_cast<std::size_t>(i); }
+std::size_t slot(Index i) { return static_cast<std::size_t>(i); }
 
 /// As METIS takes weights, whose sum it keeps in an idx_t: smaller ones in the same proportions,
 /// where the sum were too large.
@@ -56,15 +56,15 @@ std::vector<Index> from_near_to_far(const Graph& g, const std::vector<int>& piec
                                     std::vector<std::uint8_t>& seen) {
   std::vector<Index> order;
   for (const Index start : nodes) {
-    if (std::exchange(seen[at(start)], 1)) continue;
+    if (std::exchange(seen[slot(start)], 1)) continue;
     order.push_back(start);
     for (std::size_t k = order.size() - 1; k < order.size(); ++k)
-      for (Index e = g.first[at(order[k])]; e < g.first[at(order[k]) + 1]; ++e)
-        if (const Index j = g.next[at(e)];
-            piece[at(j)] == piece[at(start)] && !std::exchange(seen[at(j)], 1))
+      for (Index e = g.first[slot(order[k])]; e < g.first[slot(order[k]) + 1]; ++e)
+        if (const Index j = g.next[slot(e)];
+            piece[slot(j)] == piece[slot(start)] && !std::exchange(seen[slot(j)], 1))
           order.push_back(j);
   }
-  for (const Index i : order) seen[at(i)] = 0;
+  for (const Index i : order) seen[slot(i)] = 0;
   return order;
 }
 
@@ -91,13 +91,13 @@ void fill_empty(const Graph& g, const std::vector<double>& weight, const std::ve
     const double wanted = load[from] * share[p] / (share[p] + share[from]);
     std::size_t kept = order.size();
     double moved = 0;
-    do moved += weight[at(order[--kept])];
-    while (kept > 1 && moved + weight[at(order[kept - 1])] / 2 < wanted);
+    do moved += weight[slot(order[--kept])];
+    while (kept > 1 && moved + weight[slot(order[kept - 1])] / 2 < wanted);
     if (!(moved / share[p] < most)) continue;
     heaviest.pop();
     const auto end = order.begin() + static_cast<std::ptrdiff_t>(kept);
     nodes[from].assign(order.begin(), end), nodes[p].assign(end, order.end());
-    for (const Index i : nodes[p]) piece[at(i)] = static_cast<int>(p);
+    for (const Index i : nodes[p]) piece[slot(i)] = static_cast<int>(p);
     load[from] -= moved, load[p] = moved;
     may_give(from), may_give(p);
   }
@@ -120,7 +120,7 @@ std::vector<int> cut_graph(const Graph& g, int pieces, std::span<const std::int3
   if (g.size() > most || static_cast<Index>(g.next.size()) > most)
     refuse("a graph of " + std::to_string(g.next.size()) +
            " neighbours is larger than METIS takes");
-  std::vector<int> piece(at(g.size()), 0);
+  std::vector<int> piece(slot(g.size()), 0);
   if (pieces == 1 || g.size() == 0) return piece;
   if (std::ranges::all_of(weights, [](std::int32_t w) { return w == 0; })) weights = {};
   std::vector<double> of_nodes(weights.begin(), weights.end()),

@@ -164,7 +164,7 @@ TEST(Pieces, WeightsCount) {
 }
 
 /// n x n cells, neighbours across their sides.
-Graph square(Index n) {
+Graph cells_across(Index n) {
   std::vector<Index> rows{0}, columns;
   for (Index i = 0; i < n * n; ++i) {
     if (i % n + 1 < n) columns.push_back(i + 1);
@@ -175,7 +175,7 @@ Graph square(Index n) {
 }
 
 TEST(Pieces, AreAsEvenAsFewNodesAllow) {
-  const Graph g = square(8);
+  const Graph g = cells_across(8);
   for (const int pieces : {20, 24, 32, 40, 48, 63, 64, 65, 200}) {
     const std::vector<int> piece = cut_graph(g, pieces);
     std::set<int> filled(piece.begin(), piece.end());
@@ -184,7 +184,7 @@ TEST(Pieces, AreAsEvenAsFewNodesAllow) {
   }
   for (Index n = 2; n < 5; ++n)
     for (int pieces = 1; pieces <= n * n; ++pieces) {
-      const std::vector<int> piece = cut_graph(square(n), pieces);
+      const std::vector<int> piece = cut_graph(cells_across(n), pieces);
       for (int p = 0; p < pieces; ++p)
         EXPECT_GT(members(piece, p).size(), 0U) << n << " " << pieces;
     }
@@ -196,7 +196,7 @@ TEST(Pieces, AreAsEvenAsFewNodesAllow) {
 }
 
 TEST(Pieces, WeightsOfAnySumCount) {
-  const Graph g = square(8);
+  const Graph g = cells_across(8);
   for (const std::int32_t each : {1, 40'000'000, 1'000'000'000, 2'147'483'647})
     for (const int pieces : {2, 4, 9}) {
       const std::vector<std::int32_t> weights(64, each);
