@@ -163,10 +163,12 @@ std::vector<int> cut_curve(std::span<const std::array<double, 3>> points, int pi
     order.push_back({along_curve(cell), i});
   }
   std::ranges::sort(order);
-  const auto weight = [&](std::size_t i) { return weights.empty() ? 1.0 : weights[i]; };
+  const bool alike = std::ranges::all_of(weights, [](double w) { return w == 0; });
+  const auto weight = [&](std::size_t i) { return alike ? 1.0 : weights[i]; };
   double all = 0, of_shares = 0;
   for (std::size_t i = 0; i < points.size(); ++i) {
-    if (!(weight(i) >= 0)) fault("the weight of point " + std::to_string(i) + " is negative");
+    if (!(weight(i) >= 0 && std::isfinite(weight(i))))
+      fault("the weight of point " + std::to_string(i) + " is negative or not finite");
     all += weight(i);
   }
   for (int p = 0; p < pieces; ++p)

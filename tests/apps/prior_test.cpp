@@ -29,13 +29,13 @@ constexpr const char* kCase =
 class Prior : public AppTest {
  protected:
   void write_sections(const std::string& name, Index n, Index rows, Index columns,
-                      bool alike = false, Index not_finite = -1) {
+                      bool alike = false, Index wrong = -1, float number = NAN) {
     const tessera::inversion::Geology g{
         .rows = rows, .columns = columns, .events = {{.count = {2, 3}}}};
     std::vector<float> all;
     for (Index k = 0; k < n; ++k)
       for (const float v : draw_section(g, {3, static_cast<std::uint64_t>(k)}))
-        all.push_back(alike ? 2.0F : k == not_finite ? NAN : v);
+        all.push_back(alike ? 2.0F : k == wrong ? number : v);
     const tessera::Type type{tessera::Dtype::f32, {n, rows, columns}};
     tessera::data::create_boxes(here() / name, type, "log10_resistivity");
     tessera::data::BoxFile file(here() / name, "log10_resistivity");
@@ -98,6 +98,15 @@ TEST_F(Prior, WhatElseLiesInTheFileIsSeenBeforeTraining) {
   o = tessera({"check", "case.toml"});
   EXPECT_EQ(o.code, 4);
   EXPECT_TRUE(holds(o.err, "E0425")) << o.err;
+}
+
+TEST_F(Prior, IsNoneWhereNoEpochCanBeJudged) {
+  write_sections("s.h5", 400, 8, 16, false, 340, 1e30F);  // a section for validation
+  write("case.toml", kCase);
+  const Outcome o = tessera({"run", "case.toml", "--output", "RUN"});
+  EXPECT_EQ(o.code, 7) << o.err;
+  EXPECT_NE(o.err.find("the validation is not finite in any epoch"), std::string::npos) << o.err;
+  EXPECT_FALSE(std::filesystem::exists(here() / "RUN/prior.safetensors"));
 }
 
 TEST_F(Prior, WhatCannotBeLearntIsRefused) {

@@ -138,6 +138,12 @@ TEST_F(TrainingSamples, ASampleIsToldInItsOwnFile) {
       "app = \"solvers.training\"\ndata = {inputs = [\"x.npy\", \"x.npy\"], targets = [\"y.npy\", "
       "\"z.npy\"]}\ntraining = {loss = \"cross_entropy\"}\n",
       4, "z.npy: error E0672: label 5 is 0.5");
+  for (const double alike : {0.0, 3.0}) {
+    write_npy(here() / "y.npy", tessera::tensor(std::vector<double>(kCount, alike)));
+    refused(arrays(", loss = \"cross_entropy\""), 4,
+            "y.npy: error E0672: all 40 labels are '" + std::to_string(static_cast<int>(alike)) +
+                "': there is nothing to tell apart");
+  }
 }
 
 TEST_F(TrainingSamples, RelativeErrorsAreOfTargetsThatAreNotZero) {

@@ -163,6 +163,54 @@ TEST(Pieces, WeightsCount) {
   EXPECT_TRUE(cut_graph(Graph{}, 3).empty());
 }
 
+/// n x n cells, neighbours across their sides.
+Graph cells_across(Index n) {
+  std::vector<Index> rows{0}, columns;
+  for (Index i = 0; i < n * n; ++i) {
+    if (i % n + 1 < n) columns.push_back(i + 1);
+    if (i + n < n * n) columns.push_back(i + n);
+    rows.push_back(static_cast<Index>(columns.size()));
+  }
+  return graph_of_matrix(rows, columns);
+}
+
+TEST(Pieces, AreAsEvenAsFewNodesAllow) {
+  const Graph g = cells_across(8);
+  for (const int pieces : {20, 24, 32, 40, 48, 63, 64, 65, 200}) {
+    const std::vector<int> piece = cut_graph(g, pieces);
+    std::set<int> filled(piece.begin(), piece.end());
+    EXPECT_EQ(static_cast<int>(filled.size()), std::min(pieces, 64)) << pieces;
+    for (int p = 0; p < pieces; ++p) EXPECT_LE(members(piece, p).size(), pieces >= 32 ? 2U : 4U);
+  }
+  for (Index n = 2; n < 5; ++n)
+    for (int pieces = 1; pieces <= n * n; ++pieces) {
+      const std::vector<int> piece = cut_graph(cells_across(n), pieces);
+      for (int p = 0; p < pieces; ++p)
+        EXPECT_GT(members(piece, p).size(), 0U) << n << " " << pieces;
+    }
+  // A share of less than a node may stay empty, and two nodes lie where their shares are.
+  EXPECT_LE(members(cut_graph(g, 2, {}, std::vector<double>{1e-3, 1}), 0).size(), 1U);
+  EXPECT_EQ(cut_graph(graph_of_matrix(std::vector<Index>{0, 1, 1}, std::vector<Index>{1}), 3, {},
+                      std::vector<double>{1, 1e-3, 1}),
+            (std::vector<int>{0, 2}));
+}
+
+TEST(Pieces, WeightsOfAnySumCount) {
+  const Graph g = cells_across(8);
+  for (const std::int32_t each : {1, 40'000'000, 1'000'000'000, 2'147'483'647})
+    for (const int pieces : {2, 4, 9}) {
+      const std::vector<std::int32_t> weights(64, each);
+      EXPECT_LE(quality_of(g, cut_graph(g, pieces, weights), pieces, weights).imbalance, 1.13)
+          << each << " " << pieces;
+    }
+  const std::vector<std::int32_t> none(64, 0);
+  EXPECT_EQ(cut_graph(g, 4, none), cut_graph(g, 4));
+  const std::vector<std::array<double, 3>> points = {{0, 0, 0}, {1, 0, 0}, {2, 0, 0}, {3, 0, 0}};
+  EXPECT_EQ(cut_curve(points, 2, std::vector<double>(4, 0)), cut_curve(points, 2));
+  EXPECT_THROW(cut_curve(points, 2, std::vector<double>{1, INFINITY, 1, 1}), Error);
+  EXPECT_THROW(cut_graph(g, 2, {}, std::vector<double>{1e-60, 1}), Error);
+}
+
 TEST(Pieces, RingsAreWhatIsNear) {
   constexpr int n = 4;
   const auto mesh = tetrahedra(n);

@@ -344,13 +344,16 @@ data::ExitCode run(RunContext& to, const PriorCase& c) {
                      return to.stop.poll() == data::StopReason::none;
                    }));
   note(s);
-  if (end.reason == solvers::FitEnd::Reason::not_finite) {
+  const bool stopped = end.reason == solvers::FitEnd::Reason::stopped && s.epoch < o.epochs;
+  const bool blown_up = end.reason == solvers::FitEnd::Reason::not_finite;
+  if (blown_up || (!stopped && s.best_epoch < 0)) {
     progress.finish("failed");
-    to.log.error(to_string(end) + ": lower training.rate");
+    to.log.error((blown_up ? to_string(end) : "the validation is not finite in any epoch") +
+                 ": lower training.rate");
     return data::ExitCode::blow_up;
   }
   save(s);
-  if (end.reason == solvers::FitEnd::Reason::stopped && s.epoch < o.epochs) {
+  if (stopped) {
     progress.finish("stopped");
     return data::ExitCode::stopped_resumable;
   }

@@ -174,11 +174,16 @@ Samples read_samples(const Options& o) {
   Samples s = d.tables.empty() ? from_arrays(o) : from_tables(o);
   const fs::path& file = d.tables.empty() ? d.inputs[0] : d.tables[0];
   if (s.count() == 0) refuse(file, "there are no samples");
-  if (o.classifies() && s.classes < 2)
-    refuse(d.tables.empty() ? d.targets[0] : file,
-           "all " + std::to_string(s.count()) + " labels are '" +
-               (d.tables.empty() ? "0" : s.columns.labels[0]) + "': there is nothing to tell apart",
-           "two classes at least");
+  if (o.classifies()) {
+    const std::vector<Index> labels = s.targets.to_vector<Index>();
+    if (std::ranges::count(labels, labels.empty() ? 0 : labels[0]) == std::ssize(labels))
+      refuse(d.tables.empty() ? d.targets[0] : file,
+             "all " + std::to_string(labels.size()) + " labels are '" +
+                 (d.tables.empty() ? std::to_string(labels.empty() ? 0 : labels[0])
+                                   : s.columns.labels[0]) +
+                 "': there is nothing to tell apart",
+             "two classes at least");
+  }
   if (d.groups) {
     const Tensor g = array_of(*d.groups, d.group_array);
     if (g.ndim() != 1 || g.dim(0) != s.count())

@@ -38,16 +38,17 @@ Graph dual_graph(std::span<const std::int32_t> nodes, int of_each, int shared = 
 Graph graph_of_matrix(std::span<const Index> rows, std::span<const Index> columns);
 
 /// The piece of each node by METIS (Karypis & Kumar, SIAM J. Sci. Comput. 20 (1998) 359): few edges
-/// between pieces, whose weights differ by 3 % at most. `weights`: of each node, whole and not
-/// negative; empty: all 1. Throws Error where METIS is not built in, naming the package, or where
-/// it has to say no. `shares`: of the pieces, as they should be; empty: equal.
+/// between pieces, whose weights differ by 3 % at most where nodes are many and light enough for
+/// it; no piece is empty that has its share of them. `weights`: of each node, whole and not
+/// negative; empty, or all 0: all 1. Throws Error where METIS is not built in, naming the package,
+/// or where it has to say no. `shares`: of the pieces, as they should be; empty: equal.
 std::vector<int> cut_graph(const Graph& g, int pieces, std::span<const std::int32_t> weights = {},
                            std::span<const double> shares = {});
 
 /// The piece of each point along Hilbert's curve through a cube around them (Skilling, AIP Conf.
 /// Proc. 707 (2004) 381), cut where shares of the weights are reached: no graph is needed, and
-/// whoever knows the extent can tell where a point lies. Throws Error where a coordinate is no
-/// number.
+/// whoever knows the extent can tell where a point lies. Weights are not negative; empty,
+/// or all 0: all 1. Throws Error where a coordinate or a weight is no number.
 std::vector<int> cut_curve(std::span<const std::array<double, 3>> points, int pieces,
                            std::span<const double> weights = {},
                            std::span<const double> shares = {});
