@@ -3,6 +3,7 @@
 #include "support/command_line.h"
 
 #include "support/app.h"
+#include "support/report.h"
 #include "tessera/data/build_info.h"
 #include "tessera/data/quantity.h"
 
@@ -11,6 +12,7 @@
 
 #include <charconv>
 #include <iostream>
+#include <string_view>
 
 namespace tessera::apps {
 namespace {
@@ -303,6 +305,32 @@ std::string meant(const std::string& text, const std::vector<std::string>& known
   return near.empty() ? std::string() : near.front();
 }
 
+/// Read before what is wrong may have ended the parsing.
+bool wants_json(int argc, const char* const* argv) {
+  for (int i = 1; i < argc && std::string_view(argv[i]) != "--"; ++i)
+    if (std::string_view(argv[i]) == "--json") return true;
+  return false;
+}
+
+void tell_mistake(const Grammar& g, const Unknown& unknown, const std::string& what, bool json) {
+  const auto verbs = g.app.get_subcommands();
+  const std::string message = unknown.text.empty() ? what : unknown.message;
+  const std::string near = unknown.text.empty() ? "" : meant(unknown.text, unknown.known);
+  const std::string meant_word = near.empty() ? "" : "did you mean '" + near + "'?";
+  const std::string see =
+      "see: tessera " + (verbs.empty() ? "" : verbs.front()->get_name() + " ") + "--help";
+  if (json) {
+    report({data::Diagnostic{.place = {"tessera", 0, 0, {}},
+                             .message = message,
+                             .hint = meant_word.empty() ? see : meant_word}},
+           true);
+    return;
+  }
+  std::cerr << "tessera: error: " << message << "\n";
+  if (!meant_word.empty()) std::cerr << "  hint: " << meant_word << "\n";
+  std::cerr << "  " << see << "\n";
+}
+
 }  // namespace
 
 ParseResult parse_command_line(int argc, const char* const* argv) {
@@ -314,17 +342,7 @@ ParseResult parse_command_line(int argc, const char* const* argv) {
       g.app.exit(e, std::cout, std::cerr);
       return {{}, data::ExitCode::ok};
     }
-    const auto verbs = g.app.get_subcommands();
-    const Unknown unknown = unknown_word(g, argc, argv);
-    if (unknown.text.empty()) {
-      std::cerr << "tessera: error: " << e.what() << "\n";
-    } else {
-      std::cerr << "tessera: error: " << unknown.message << "\n";
-      const auto near = meant(unknown.text, unknown.known);
-      if (!near.empty()) std::cerr << "  hint: did you mean '" << near << "'?\n";
-    }
-    std::cerr << "  see: tessera " << (verbs.empty() ? "" : verbs.front()->get_name() + " ")
-              << "--help\n";
+    tell_mistake(g, unknown_word(g, argc, argv), e.what(), wants_json(argc, argv));
     return {{}, data::ExitCode::usage};
   }
   CommandLine& line = g.line;
