@@ -149,37 +149,6 @@ TEST_F(Command, MistakesOnTheCommandLineEndWith2AndLeaveStdoutEmpty) {
   EXPECT_FALSE(holds(tessera({"run", "a", "-x"}).err, "did you mean"));
 }
 
-TEST_F(Command, MistakesOnTheCommandLineAreJsonWhereItIsAskedFor) {
-  const std::vector<std::vector<std::string>> wrong = {{"--json"},
-                                                       {"run", "--json"},
-                                                       {"--json", "rum"},
-                                                       {"list", "nonsense", "--json"},
-                                                       {"run", "a", "--forse", "--json"}};
-  for (const auto& arguments : wrong) {
-    const Outcome o = tessera(arguments);
-    EXPECT_EQ(o.code, 2) << ::testing::PrintToString(arguments);
-    EXPECT_EQ(o.err, "") << ::testing::PrintToString(arguments);
-    ASSERT_TRUE(Json::accept(o.out)) << ::testing::PrintToString(arguments) << o.out;
-    EXPECT_EQ(Json::parse(o.out).at(0).at("severity"), "error") << o.out;
-  }
-  EXPECT_EQ(Json::parse(tessera(wrong.back()).out)[0]["hint"], "did you mean '--force'?");
-}
-
-TEST_F(Command, CommandsThatAreShownMayBeCopied) {
-  EXPECT_EQ(tessera({"new", "demo.sample", "a"}).err, "next: tessera run a/case.toml\n");
-  EXPECT_EQ(tessera({"new", "demo.sample", "it's mine"}).err,
-            "next: tessera run 'it'\\''s mine/case.toml'\n");
-}
-
-// A folder of a name that is not UTF-8 stands in front of the paths of its case.
-TEST_F(Command, ACaseThatCouldNotBeReadAgainIsRefused) {
-  ASSERT_EQ(tessera({"new", "demo.sample", "b\xfc"}).code, 0);
-  const Outcome o = tessera({"run", "b\xfc/case.toml", "-o", "RUN"});
-  EXPECT_EQ(o.code, 5) << o.err;
-  EXPECT_TRUE(holds(o.err, "error E0106: what the run keeps of the case")) << o.err;
-  EXPECT_FALSE(fs::exists(here() / "RUN"));
-}
-
 TEST_F(Command, APathThatIsNoCaseIsToldWhatItIs) {
   ASSERT_EQ(tessera({"new", "demo.sample", "demo"}).code, 0);
   fs::create_directories(here() / "empty");
