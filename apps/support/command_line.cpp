@@ -3,6 +3,7 @@
 #include "support/command_line.h"
 
 #include "support/app.h"
+#include "support/report.h"
 #include "tessera/data/build_info.h"
 #include "tessera/data/quantity.h"
 
@@ -10,7 +11,11 @@
 #include <fmt/format.h>
 
 #include <charconv>
+#include <cmath>
+#include <cstdint>
 #include <iostream>
+#include <limits>
+#include <string_view>
 
 namespace tessera::apps {
 namespace {
@@ -30,6 +35,40 @@ CLI::Validator duration() {
 }
 
 constexpr std::string_view kThreads = "threads:";
+
+/// A whole number in decimal digits: CLI11 alone takes 010 for 8, -1 for 2^64 - 1 where there is no
+/// sign, and what is too large for the largest.
+CLI::Validator whole(std::int64_t least, std::int64_t most, const std::string& name) {
+  return CLI::Validator(
+      [least, most](std::string& text) {
+        std::int64_t n = 0;
+        const char *first = text.data(), *last = first + text.size();
+        const auto [end, error] = std::from_chars(first, last, n);
+        if (error != std::errc() || end != last || n < least || n > most)
+          return fmt::format("'{}' is no whole number from {} to {}", text, least, most);
+        text = std::to_string(n);
+        return std::string();
+      },
+      name);
+}
+CLI::Validator whole(std::int64_t least, std::int64_t most) {
+  return whole(least, most, fmt::format("INT in [{} - {}]", least, most));
+}
+constexpr std::int64_t kMost = std::numeric_limits<std::int64_t>::max();  // what TOML holds
+
+/// Of a rank: above 0, and no nan, which CLI11's own check lets pass.
+CLI::Validator weight() {
+  return CLI::Validator(
+      [](std::string& text) {
+        double x = 0;
+        const char *first = text.data(), *last = first + text.size();
+        const auto [end, error] = std::from_chars(first, last, x);
+        return error == std::errc() && end == last && std::isfinite(x) && x > 0
+                   ? std::string()
+                   : "'" + text + "' is no number above 0";
+      },
+      "POSITIVE");
+}
 
 /// N of `threads:N`; 0: something else.
 int thread_ranks(const std::string& text) {
@@ -68,7 +107,9 @@ struct Grammar {
     auto* v = verb("new", "write a small runnable example of an app");
     v->add_option("APP", line.word, "e.g. inversion.mt1d; see `tessera list apps`")->required();
     v->add_option("DIR", line.path, "the folder to write into (default: the app's name)");
-    v->add_option("--seed", line.seed, "seed of its synthetic data")->capture_default_str();
+    v->add_option("--seed", line.seed, "seed of its synthetic data")
+        ->transform(whole(0, kMost, ""))
+        ->capture_default_str();
     v->add_flag("--force", line.run.force, "write into a folder that is not empty");
 
     v = verb("check", "read a case and its inputs, report what is wrong");
@@ -85,14 +126,16 @@ struct Grammar {
     add_threads(v);
     v->add_option("--ranks", line.run.estimated_ranks,
                   "and what one of so many ranks takes, and sends")
-        ->check(CLI::Range(2, 1 << 20));
+        ->transform(whole(2, 1 << 20));
 
     v = verb("gradcheck", "check the derivatives of a case against differences, in float64");
     add_case(v);
     add_threads(v);
     add_thread_ranks(v);
     add_cut(v);
-    v->add_option("--seed", line.seed, "seed of the random directions")->capture_default_str();
+    v->add_option("--seed", line.seed, "seed of the random directions")
+        ->transform(whole(0, kMost, ""))
+        ->capture_default_str();
 
     v = verb("run", "run a case");
     add_case(v);
@@ -136,15 +179,13 @@ struct Grammar {
     add_running(v);
 
     v = verb("launch", "start mpirun with the ranks of a run, again when one of them dies");
-    v->add_option("-n", line.processes, "how many ranks")
-        ->required()
-        ->check(CLI::Range(1, 1 << 20));
+    v->add_option("-n", line.processes, "how many ranks")->required()->transform(whole(1, 1 << 20));
     v->add_option("CASE", line.path, "the configuration, or the run folder to go on with")
         ->required();
     v->add_option("OPTIONS", line.mpirun_options, "options of mpirun, behind --");
     v->add_option("--max-restarts", line.max_restarts,
                   "how often to go on from the last checkpoint after a rank's death")
-        ->check(CLI::NonNegativeNumber)
+        ->transform(whole(0, std::numeric_limits<int>::max(), "NONNEGATIVE"))
         ->capture_default_str();
     v->add_option("--mpirun", line.mpirun, "the program that starts ranks")->capture_default_str();
     add_changes(v);
@@ -221,7 +262,7 @@ struct Grammar {
   }
   void add_threads(CLI::App* v) {
     v->add_option("--threads", line.run.threads, "number of threads (default: all)")
-        ->check(CLI::Range(1, 4096));
+        ->transform(whole(1, 4096));
   }
   void add_thread_ranks(CLI::App* v) {
     v->add_option("--ranks", ranks,
@@ -240,7 +281,7 @@ struct Grammar {
                   "how much of what is cut each rank takes, e.g. 2,1,1 (default: as much)")
         ->delimiter(',')
         ->allow_extra_args(false)
-        ->check(CLI::PositiveNumber);
+        ->check(weight());
     v->add_option("--max-wait", max_wait,
                   "end the run when a rank has waited so long for another one, e.g. 10min")
         ->check(duration());
@@ -254,7 +295,7 @@ struct Grammar {
         ->check(duration())
         ->capture_default_str();
     v->add_option("--keep", line.run.keep_checkpoints, "checkpoints to keep")
-        ->check(CLI::Range(1, 1000))
+        ->transform(whole(1, 1000))
         ->capture_default_str();
     v->add_option("--progress", line.run.progress, "auto, bar, plain, json or none")
         ->check(CLI::IsMember({"auto", "bar", "plain", "json", "none"}))
@@ -303,6 +344,41 @@ std::string meant(const std::string& text, const std::vector<std::string>& known
   return near.empty() ? std::string() : near.front();
 }
 
+/// Read before what is wrong may have ended the parsing.
+bool wants_json(int argc, const char* const* argv) {
+  for (int i = 1; i < argc && std::string_view(argv[i]) != "--"; ++i)
+    if (std::string_view(argv[i]) == "--json") return true;
+  return false;
+}
+
+/// What was given as an empty text, as an unset variable of a shell is: it is no default.
+std::string empty_word(const CLI::App& verb) {
+  for (const CLI::Option* o : verb.get_options())
+    for (const std::string& given : o->results())
+      if (given.empty() && o->get_name() != "OPTIONS")  // those are mpirun's
+        return o->get_name() + " is empty";
+  return {};
+}
+
+void tell_mistake(const Grammar& g, const Unknown& unknown, const std::string& what, bool json) {
+  const auto verbs = g.app.get_subcommands();
+  const std::string message = unknown.text.empty() ? what : unknown.message;
+  const std::string near = unknown.text.empty() ? "" : meant(unknown.text, unknown.known);
+  const std::string meant_word = near.empty() ? "" : "did you mean '" + near + "'?";
+  const std::string see =
+      "see: tessera " + (verbs.empty() ? "" : verbs.front()->get_name() + " ") + "--help";
+  if (json) {
+    report({data::Diagnostic{.place = {"tessera", 0, 0, {}},
+                             .message = message,
+                             .hint = meant_word.empty() ? see : meant_word}},
+           true);
+    return;
+  }
+  std::cerr << "tessera: error: " << message << "\n";
+  if (!meant_word.empty()) std::cerr << "  hint: " << meant_word << "\n";
+  std::cerr << "  " << see << "\n";
+}
+
 }  // namespace
 
 ParseResult parse_command_line(int argc, const char* const* argv) {
@@ -314,17 +390,12 @@ ParseResult parse_command_line(int argc, const char* const* argv) {
       g.app.exit(e, std::cout, std::cerr);
       return {{}, data::ExitCode::ok};
     }
-    const auto verbs = g.app.get_subcommands();
-    const Unknown unknown = unknown_word(g, argc, argv);
-    if (unknown.text.empty()) {
-      std::cerr << "tessera: error: " << e.what() << "\n";
-    } else {
-      std::cerr << "tessera: error: " << unknown.message << "\n";
-      const auto near = meant(unknown.text, unknown.known);
-      if (!near.empty()) std::cerr << "  hint: did you mean '" << near << "'?\n";
-    }
-    std::cerr << "  see: tessera " << (verbs.empty() ? "" : verbs.front()->get_name() + " ")
-              << "--help\n";
+    tell_mistake(g, unknown_word(g, argc, argv), e.what(), wants_json(argc, argv));
+    return {{}, data::ExitCode::usage};
+  }
+  const std::string empty = empty_word(*g.app.get_subcommands().front());
+  if (!empty.empty()) {
+    tell_mistake(g, {}, empty, g.line.json);
     return {{}, data::ExitCode::usage};
   }
   CommandLine& line = g.line;

@@ -6,11 +6,13 @@
 #include <nlohmann/json.hpp>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <cstdio>
 #include <cstdlib>
 #include <iostream>
 #include <set>
+#include <string_view>
 
 namespace tessera::apps {
 namespace {
@@ -91,6 +93,18 @@ data::InputError usage_error(std::string message, std::string hint) {
       data::Diagnostic{
           .place = {"tessera", 0, 0, {}}, .message = std::move(message), .hint = std::move(hint)},
       data::ExitCode::usage);
+}
+
+std::string for_shell(const std::string& path) {
+  const auto plain = [](char c) {
+    return static_cast<unsigned char>(c) >= 0x80 || (c >= 'a' && c <= 'z') ||
+           (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
+           std::string_view("/._-+,:@%=").find(c) != std::string_view::npos;
+  };
+  if (!path.empty() && std::all_of(path.begin(), path.end(), plain)) return path;
+  std::string out = "'";
+  for (const char c : path) out += c == '\'' ? std::string("'\\''") : std::string(1, c);
+  return out + "'";
 }
 
 std::string text_of(const std::vector<std::vector<std::string>>& table) {

@@ -3,6 +3,7 @@
 #include "support/missing_files.h"
 #include "support/report.h"
 #include "tessera/data/info.h"
+#include "tessera/data/text_file.h"
 #include "verbs/verbs.h"
 
 #include <algorithm>
@@ -83,6 +84,30 @@ Case read_case(const fs::path& path, const std::vector<std::string>& overrides) 
   return {std::move(config), *app, std::move(findings)};
 }
 
+namespace {
+
+/// Paths get the folder of the case in front of them, which may have a name of any bytes; what
+/// `resume` and `plot` cannot read is told before the run.
+void check_encoding(const Case& c, const std::string& resolved) {
+  try {
+    data::make_text_file("resolved.toml", resolved,
+                         {.max_bytes = data::kMostConfigBytes,
+                          .max_line_bytes = data::kMostConfigBytes,
+                          .encoding = data::Encoding::utf8});
+  } catch (const data::InputError& e) {
+    const data::Diagnostic& found = e.findings().front();
+    throw data::InputError(
+        data::Diagnostic{.number = found.number,
+                         .place = {c.config.path()},
+                         .message = "what the run keeps of the case could not be read again, " +
+                                    found.message + ": " + found.source_line,
+                         .hint = "rename the folder or the file"},
+        data::ExitCode::config_invalid);
+  }
+}
+
+}  // namespace
+
 std::string resolved_text(const Case& c, const std::vector<std::string>& chosen) {
   const data::OptionTable& options = c.app.options.get();
   std::string text = options.resolved_toml(c.config);
@@ -90,6 +115,7 @@ std::string resolved_text(const Case& c, const std::vector<std::string>& chosen)
     text = options.resolved_toml(
         data::parse_config("resolved.toml", std::move(text), data::ConfigFormat::toml, chosen));
   check_length(c, text, "every default", "fewer items of its lists");
+  check_encoding(c, text);
   return text;
 }
 

@@ -26,7 +26,8 @@ data::ExitCode verb_new(const CommandLine& line) {
   try {
     const fs::path file = app.make_example(dir, line.seed);
     std::cout << file.string() << "\n";
-    if (line.run.verbosity >= 0) std::cerr << "next: tessera run " << file.string() << "\n";
+    if (line.run.verbosity >= 0)
+      std::cerr << "next: tessera run " << for_shell(file.string()) << "\n";
   } catch (...) {
     std::error_code ignored;
     if (!existed) fs::remove_all(dir, ignored);

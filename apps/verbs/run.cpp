@@ -128,7 +128,7 @@ ExitCode run_in(data::RunFolder& folder, const Case& c, std::optional<Ready> rea
         code == ExitCode::stopped_resumable ? data::to_string(stop.poll()) : std::string();
     end(code, why.empty() ? reason_of(code) : why);
     if (code == ExitCode::stopped_resumable && line.sweep.empty())
-      std::cerr << "go on with: tessera resume " << folder.path().string() << "\n";
+      std::cerr << "go on with: tessera resume " << for_shell(folder.path().string()) << "\n";
     return code;
   } catch (const data::InputError& e) {
     // The first cause is what the user must see, also where its record cannot be written (disk
@@ -370,7 +370,7 @@ std::vector<fs::path> drawn_again(const Case& c, const fs::path& run) {
         m->exit_code < 0 || m->exit_code == static_cast<int>(ExitCode::stopped_resumable);
     findings.back().hint =
         goes_on ? fmt::format("the run has not finished ({}): tessera resume {}", m->exit_reason,
-                              run.string())
+                              for_shell(run.string()))
                 : fmt::format("the run has ended without results ({})", m->exit_reason);
     throw data::InputError(e.code(), std::move(findings));
   }

@@ -289,7 +289,7 @@ ExitCode run_sweep(data::RunFolder& folder, const Case& c, const data::Sweep& sw
               : code == ExitCode::stopped_resumable ? "stopped"
                                                     : "not all points are what was asked for");
     if (code == ExitCode::stopped_resumable)
-      std::cerr << "go on with: tessera resume " << folder.path().string() << "\n";
+      std::cerr << "go on with: tessera resume " << for_shell(folder.path().string()) << "\n";
     else if (code != ExitCode::ok)
       std::cerr << fmt::format(
           "{} of {} points have results; points.csv says of each how it ended\n", with,

@@ -215,8 +215,11 @@ TEST(Config, OverridesWinAndAreNamedAsTheirPlace) {
   const Diagnostic d = c.error(214, at(c, {"s", "x"})->origin, "m");
   EXPECT_EQ(to_string(d), "--set s.x=2fs: error E0214: m");
   for (const char* bad : {"", "x", "=1", "x=", "a..b=1", ".a=1", "a b=1", "x=[1", "x=\"a\" \"b\"",
-                          "x=1e400", "include=[\"a\"]", "x=1\ny=2"})
+                          "x=1e400", "include=[\"a\"]", "x=1\ny=2", "x=a\xff", "x=\xc3", "x\xe4=1"})
     EXPECT_THROW(parse_config("a", "app = 'a.b'", ConfigFormat::toml, {bad}), InputError) << bad;
+  EXPECT_EQ(*at(parse_config("a", "app = 'a.b'", ConfigFormat::toml, {"x=\xc3\xa4"}), {"x"})
+                 ->get<std::string>(),
+            "\xc3\xa4");
 }
 
 TEST(Config, AnOverriddenTableHasTheKeysThatAreGivenAlone) {

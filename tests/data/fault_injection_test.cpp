@@ -10,6 +10,7 @@
 #include "tessera/data/hdf5_series.h"
 #include "tessera/data/run.h"
 #include "tessera/data/stop.h"
+#include "tessera/data/windows.h"
 
 #include <gtest/gtest.h>
 #include <sys/mman.h>
@@ -18,6 +19,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdlib>
 
 using namespace tessera::data;
 using namespace tessera::testing;
@@ -295,4 +297,48 @@ TEST(FaultInjection, AFileSizeLimitIsExitThreeWithoutPartialOutput) {
   EXPECT_EQ(results_value(dir / "results.h5"), 1);
   EXPECT_EQ(temporary_files(dir.path()), 0u);
   EXPECT_FALSE(fs::exists(dir / "new.txt"));
+}
+
+// The library fails where such a file is closed, and would crash over it as the process ends.
+TEST(FaultInjection, AFileSizeLimitMetByTheLibraryIsExitThreeAndNoCrashAtTheEnd) {
+  TempFolder dir;
+  const fs::path series = dir / "series.h5", boxes = dir / "boxes.h5";
+  const std::vector<std::string> names{"x"};
+  const auto ended_with = [&](auto work) {
+    const pid_t child = ::fork();
+    if (child == 0) {
+      const StopGuard guard;
+      const rlimit small{1 << 16, 1 << 16};
+      ::setrlimit(RLIMIT_FSIZE, &small);
+      int code = 0;
+      try {
+        work();
+      } catch (const InputError& e) {
+        code = static_cast<int>(e.code());
+      } catch (...) {
+        code = 101;
+      }
+      std::exit(code);  // with all that is done at the end of a process
+    }
+    int status = 0;
+    ::waitpid(child, &status, 0);
+    return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
+  };
+  EXPECT_EQ(ended_with([&] { create_boxes(boxes, {tessera::Dtype::f64, {100, 1000}}, "x"); }), 3);
+  EXPECT_FALSE(fs::exists(boxes));
+  EXPECT_FALSE(fs::exists(boxes.string() + ".partial"));
+  EXPECT_EQ(ended_with([&] {
+              {
+                H5Writer file(series, H5Growth::rows);
+                file.series<double>("x", {1000});
+                file.commit();
+              }
+              H5Series rows(series, names, 0);
+              const std::vector<double> row(1000, 1.0);
+              for (int k = 0; k < 100; ++k) {
+                rows.row(0, std::span<const double>(row));
+                rows.end_row();
+              }
+            }),
+            3);
 }

@@ -284,7 +284,7 @@ void create_boxes(const fs::path& path, const Type& type, const std::string& nam
   ::close(fd);
   if (failed) {
     ::unlink(file.c_str());
-    throw_io_error(file, "make room in", failed);
+    throw_io_error(file, "make room for the array", failed);
   }
 }
 

@@ -5,7 +5,10 @@
 #include "tessera/autodiff/error.h"
 #include "tessera/data/file_io.h"
 
+#include <fcntl.h>
+
 #include <cerrno>
+#include <system_error>
 
 namespace tessera::data {
 namespace {
@@ -27,6 +30,16 @@ H5Handle stored_h5_type(const Type& type) {
       throw Error("[hdf5] an array that is written by boxes holds f32, f64, i64, u8 or c128, not " +
                   to_string(type));
   }
+}
+
+/// Takes the room of the whole file before the library writes its first byte: a file that cannot
+/// become as long as it says fails as it is closed, where nothing is told. 0, or what is wrong.
+int take_room(hid_t file) {
+  hsize_t bytes = 0;
+  void* fd = nullptr;
+  if (H5Fget_filesize(file, &bytes) < 0 || H5Fget_vfd_handle(file, H5P_DEFAULT, &fd) < 0 || !fd)
+    return EIO;
+  return ::posix_fallocate(*static_cast<int*>(fd), 0, static_cast<off_t>(bytes));
 }
 
 }  // namespace
@@ -80,6 +93,14 @@ std::uint64_t create_h5_place(const std::filesystem::path& path, const std::stri
   }
   const haddr_t offset = H5Dget_offset(set);
   if (type.shape.count() > 0 && offset == HADDR_UNDEF) check(-1, H5Dclose, "place " + name);
+  if (const int failed = take_room(file)) {
+    set.reset();
+    H5Ldelete(file, name.c_str(), H5P_DEFAULT);  // what is left is short, and can be closed
+    file.reset();
+    std::error_code none;
+    std::filesystem::remove(path, none);
+    throw_io_error(path, "make room for the array", failed);
+  }
   if (!set.close() || !file.close()) check(-1, H5Fclose, "finish the file");
   return offset == HADDR_UNDEF ? 0 : offset;
 }

@@ -19,6 +19,9 @@ std::string h5_reason() {
 
 void h5_quiet() {
   static const bool once = [] {
+    // Of its work at the end of the process nothing is needed: every file is closed by its owner.
+    // And a file that could not be closed, on a full disk, crashes there.
+    H5dont_atexit();
     H5Eset_auto2(H5E_DEFAULT, nullptr, nullptr);
     H5PLset_loading_state(0);
     return true;
@@ -35,6 +38,7 @@ H5Handle h5_complex_type(hid_t part) {
 }
 
 std::string hdf5_version() {
+  h5_quiet();
   unsigned major = 0, minor = 0, release = 0;
   H5get_libversion(&major, &minor, &release);
   return std::to_string(major) + "." + std::to_string(minor) + "." + std::to_string(release);

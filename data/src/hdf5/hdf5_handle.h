@@ -44,7 +44,8 @@ class H5Handle {
 /// Why the last call failed: the innermost entry of the library's error stack.
 std::string h5_reason();
 
-/// Once per process: no error printing, no plug-ins.
+/// Once per process, before the first call of the library: no error printing, no plug-ins, nothing
+/// at the end of the process.
 void h5_quiet();
 
 /// {r, i} of two float64, as h5py stores complex numbers.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tessera/data/config.h"
 
+#include "files/utf8.h"
 #include "options/config_readers.h"
 
 #include <algorithm>
@@ -94,6 +95,8 @@ class TomlReader {
     for (const char c : text)
       if (static_cast<unsigned char>(c) < 0x20 || c == 0x7f)
         bad("control character in an override");
+    for (std::size_t i = 0, n = 0; i < text.size(); i += n)
+      if ((n = detail::utf8_length(text, i)) == 0) bad("is not UTF-8");
     const auto source = static_cast<std::uint32_t>(config_.sources.size());
     config_.sources.push_back({.path = "--set " + text, .text = text, .line_starts = {}});
 
