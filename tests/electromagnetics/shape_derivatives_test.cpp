@@ -15,7 +15,9 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
+#include <map>
 #include <numbers>
 
 namespace tessera::electromagnetics {
@@ -142,6 +144,32 @@ TEST_F(ShapeDerivativesTest, OnASideOfABoxTheMeanOfBothDerivativesIsGiven) {
 
 // The area of a disc grows by its circumference: sum of d eps over the edges is 2 pi r (9 - 1) /
 // pitch^2 as far as tangents tell the circle.
+// The end of a block with a corner comes to the middle of a cell, where what the means of both
+// faces give jumps: the slope is not that jump over the step.
+TEST_F(ShapeDerivativesTest, WhereAMeanJumpsTheMeanOfBothSidesIsGiven) {
+  Setting s{.grid = uniform_grid({2 * um, 2 * um, 0}, pitch), .active = of_hz};
+  s.scene = [](const std::vector<double>& p) {
+    return Scene{{{box({-far, -far, -far}, {p[0], 0.3 * pitch, far}), 1, 0, "block"}}, 0};
+  };
+  const auto slopes_at = [&](double end) {
+    const ShapeDerivatives d = s.derivatives({end * pitch});
+    std::map<std::array<int, 8>, double> out;
+    for (const auto& entry : d.parameters[0]) {
+      const Edge &to = d.edges[static_cast<std::size_t>(entry.to)],
+                 &from = d.edges[static_cast<std::size_t>(entry.from)];
+      out[{to.component, to.i, to.j, to.k, from.component, from.i, from.j, from.k}] =
+          entry.value * pitch;
+    }
+    return out;
+  };
+  auto below = slopes_at(3.5 - 1e-3), above = slopes_at(3.5 + 1e-3);
+  double greatest = 0;
+  for (const auto* side : {&below, &above})
+    for (const auto& [edges, slope] : *side) greatest = std::max(greatest, std::abs(slope));
+  for (const auto& [edges, slope] : slopes_at(3.5))
+    EXPECT_NEAR(slope, 0.5 * (below[edges] + above[edges]), 0.02 * greatest);
+}
+
 TEST_F(ShapeDerivativesTest, ADiscGrowsByItsCircumference) {
   const Setting s = disc(of_ez);
   const std::vector<double> at{1.013 * um, 0.01 * um};

@@ -337,30 +337,38 @@ class Moves {
   /// edges that a conductor has a part of, whose shares may be what jumps.
   void mend_jumps(std::map<Place, Found>& out, const std::function<YeeModel(double)>& moved,
                   double step) const {
-    const auto of_cell = [&](const Found& f) { return f.own.eps / (kStepsOfCell * step); };
-    const auto doubtful = [&](const Place& place, const Found& f) {
+    const auto wanted = [&](const Place& place, const Found& f) {
       const auto& [c, k, j, i] = place;
-      return std::abs(f.slope.eps) > 20 * of_cell(f) &&
+      return (f.slope.eps != 0 || f.slope.loss != 0) &&
              base_.open.share({static_cast<std::uint8_t>(c), i, j, k}) == 1;
     };
-    if (std::none_of(out.begin(), out.end(),
-                     [&](const auto& at) { return doubtful(at.first, at.second); }))
-      return;
+    const auto any = [&](const auto& found) { return wanted(found.first, found.second); };
+    if (std::none_of(out.begin(), out.end(), any)) return;
     const std::array<YeeModel, 4> models{moved(2), moved(1), moved(-1), moved(-2)};
     const double by = 1 / (2 * step);
     std::array<int, 3> at{-1, -1, -1};
     std::array<std::vector<EdgeMedium>, 4> rows;
     for (auto& [place, f] : out) {
-      if (!doubtful(place, f)) continue;
+      if (!wanted(place, f)) continue;
       const auto& [c, k, j, i] = place;
       if (at != std::array{c, j, k})
         for (std::size_t m = 0; m < 4; ++m) rows[m] = media_.row(models[m], c, j, k);
       at = {c, j, k};
       const auto q = static_cast<std::size_t>(i);
-      EdgeMedium regular =
-          sum({{&rows[0][q], by}, {&rows[1][q], -by}, {&rows[2][q], by}, {&rows[3][q], -by}});
-      if (std::abs(f.slope.eps) > 10 * std::abs(regular.eps) + 3 * of_cell(f))
-        f.slope = std::move(regular), f.curve = {};
+      // A step across, beside those next to it; where these differ by more the jump is not here.
+      const auto jumps = [&](double EdgeMedium::*part) {
+        const double above = (rows[0][q].*part - rows[1][q].*part) / step,
+                     below = (rows[2][q].*part - rows[3][q].*part) / step,
+                     jump = std::abs(f.slope.*part - 0.5 * (above + below));
+        return jump > std::abs(above - below) &&
+               jump > 0.05 * (std::abs(above) + std::abs(below)) +
+                          0.02 * f.own.*part / (kStepsOfCell * step);
+      };
+      if (jumps(&EdgeMedium::eps) || jumps(&EdgeMedium::loss)) {
+        f.slope =
+            sum({{&rows[0][q], by}, {&rows[1][q], -by}, {&rows[2][q], by}, {&rows[3][q], -by}});
+        f.curve = {};
+      }
     }
   }
   /// Edges that a step opens or closes.

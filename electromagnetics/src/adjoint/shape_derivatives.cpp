@@ -10,6 +10,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <map>
 #include <tuple>
@@ -196,6 +197,21 @@ bool ShapeDerivatives::diagonal() const {
 
 namespace {
 
+/// Where faces meet in the box of an edge its mean jumps as one of them comes to the rim of the
+/// box: there the slope is the mean of those on both sides, without the jump that a step across
+/// divides.
+void mend_jumps(Moves& across, const Moves& above, const Moves& below) {
+  const auto slope = [](const Moves& moves, const std::pair<Key, Key>& pair) {
+    const auto found = moves.find(pair);
+    return found == moves.end() ? 0.0 : found->second;
+  };
+  for (auto& [pair, value] : across) {
+    const double a = slope(above, pair), b = slope(below, pair),
+                 jump = std::abs(value - 0.5 * (a + b));
+    if (jump > std::abs(a - b) && jump > 0.05 * (std::abs(a) + std::abs(b))) value = 0.5 * (a + b);
+  }
+}
+
 /// Adds what the parameters move in some planes.
 void add_moves(const ModelOfSlab& model_of, const Slab& slab, const std::vector<double>& at,
                const std::vector<double>& steps, std::vector<Moves>& moves) {
@@ -205,21 +221,31 @@ void add_moves(const ModelOfSlab& model_of, const Slab& slab, const std::vector<
     if (!(steps[p] > 0))
       throw Error(fmt::format(
           "[shape_derivatives] the step of parameter {} should be positive, got {}", p, steps[p]));
-    std::vector<double> above = at, below = at;
-    above[p] += steps[p], below[p] -= steps[p];
-    const YeeModel plus = model_of(above, slab), minus = model_of(below, slab);
-    for (const YeeModel* m : {&plus, &minus})
-      if (m->grid.lines != base.model.grid.lines || m->dt_s != base.model.dt_s)
+    std::array<double, 4> places{};  // as rounded
+    std::array<YeeModel, 4> models;
+    for (std::size_t m = 0; m < 4; ++m) {
+      std::vector<double> moved = at;
+      places[m] = moved[p] += std::array{-2, -1, 1, 2}[m] * steps[p];
+      models[m] = model_of(moved, slab);
+      if (models[m].grid.lines != base.model.grid.lines || models[m].dt_s != base.model.dt_s)
         refuse(p, "the grid or the time step");
+    }
     const auto equal = [](const CutCellFraction& x, const CutCellFraction& y) {
       return x.edge == y.edge && x.fraction == y.fraction && x.share == y.share;
     };
-    if (!std::equal(plus.open.fractions.begin(), plus.open.fractions.end(),
-                    minus.open.fractions.begin(), minus.open.fractions.end(), equal))
+    const auto &above = models[2].open.fractions, &below = models[1].open.fractions;
+    if (!std::equal(above.begin(), above.end(), below.begin(), below.end(), equal))
       refuse(p, "a conductor");
-    const double step = (above[p] - below[p]) / 2;  // as rounded
-    add_rows(base, plus, minus, step, p, moves[p]);
-    add_tensors(base, plus, minus, step, moves[p]);
+    const auto slopes = [&](std::size_t to, std::size_t from) {
+      Moves out;
+      const double step = (places[to] - places[from]) / 2;
+      add_rows(base, models[to], models[from], step, p, out);
+      add_tensors(base, models[to], models[from], step, out);
+      return out;
+    };
+    Moves across = slopes(2, 1);
+    mend_jumps(across, slopes(3, 2), slopes(1, 0));
+    moves[p].merge(across);  // each plane has its own
     if (losses) look_coarsely(base, model_of, at, steps[p], p);
   }
 }

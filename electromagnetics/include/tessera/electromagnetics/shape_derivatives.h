@@ -48,11 +48,12 @@ struct ShapeDerivatives {
 /// Central differences of the averaging alone, (M(p + h) - M(p - h)) / 2h, with a step h for each
 /// parameter. Shares of boxes are piecewise cubic in the position of a face: for h of 1e-5 of a
 /// cell (at unit speed of the face) the error is 1e-9 of the largest derivative, by rounding. Where
-/// a face lies exactly on the side of a box, the derivative jumps, and the mean of both sides is
-/// given; within h of such a position, something between them. Throws Error where a parameter moves
-/// a conductor, a lossy, dispersive, nonlinear or magnetic medium, the grid or the time step, or
-/// nothing at all: conductors follow the edges of the grid in steps. Shares of media with losses or
-/// poles are rounded (averaging.h): these are looked at with 3,000 h.
+/// a face lies exactly on the side of a box, the derivative jumps, and at corners the mean itself:
+/// the mean of the derivatives on both sides is given; within h of such a position, something
+/// between them. Throws Error where a parameter moves a conductor, a lossy, dispersive, nonlinear
+/// or magnetic medium, the grid or the time step, or nothing at all: conductors follow the edges of
+/// the grid in steps. Shares of media with losses or poles are rounded (averaging.h): these are
+/// looked at with 3,000 h.
 ShapeDerivatives shape_derivatives(
     const std::function<YeeModel(const std::vector<double>&)>& model_of,
     const std::vector<double>& at, const std::vector<double>& steps);
