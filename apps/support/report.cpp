@@ -95,6 +95,12 @@ data::InputError usage_error(std::string message, std::string hint) {
       data::ExitCode::usage);
 }
 
+std::string shell_quoted(std::string text) {
+  for (std::size_t at = 0; (at = text.find('\'', at)) != std::string::npos; at += 4)
+    text.replace(at, 1, "'\\''");
+  return "'" + text + "'";
+}
+
 std::string for_shell(const std::string& path) {
   const auto plain = [](char c) {
     return static_cast<unsigned char>(c) >= 0x80 || (c >= 'a' && c <= 'z') ||
@@ -102,9 +108,7 @@ std::string for_shell(const std::string& path) {
            std::string_view("/._-+,:@%=").find(c) != std::string_view::npos;
   };
   if (!path.empty() && std::all_of(path.begin(), path.end(), plain)) return path;
-  std::string out = "'";
-  for (const char c : path) out += c == '\'' ? std::string("'\\''") : std::string(1, c);
-  return out + "'";
+  return shell_quoted(path);
 }
 
 std::string text_of(const std::vector<std::vector<std::string>>& table) {

@@ -22,6 +22,9 @@ bool stops(const CheckReport& inputs, const RunOptions& options);
 /// A mistake on the command line itself: exit 2.
 data::InputError usage_error(std::string message, std::string hint = {});
 
+/// Inside single quotes of a shell.
+std::string shell_quoted(std::string text);
+
 /// A path as a shell takes it, in a command that may be copied: 'a b/case.toml'.
 std::string for_shell(const std::string& path);
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Completion scripts, generated from the verbs, the apps and their keys.
+#include "support/report.h"
 #include "verbs/verbs.h"
 
 #include <iostream>
@@ -51,13 +52,6 @@ std::string flags_of(const VerbInfo& v) {
   return joined(flags);
 }
 
-/// Inside single quotes of a shell.
-std::string quoted(std::string text) {
-  for (std::size_t at = 0; (at = text.find('\'', at)) != std::string::npos; at += 4)
-    text.replace(at, 1, "'\\''");
-  return "'" + text + "'";
-}
-
 void bash() {
   std::cout << "# bash completion of tessera: source <(tessera completion bash)\n"
                "_tessera() {\n"
@@ -69,16 +63,16 @@ void bash() {
   std::vector<std::string> names;
   for (const VerbInfo& v : all_verbs()) {
     names.push_back(v.name);
-    std::cout << "    " << v.name << ") flags=" << quoted(flags_of(v))
-              << "; words=" << quoted(joined(words_for(v.name))) << " ;;\n";
+    std::cout << "    " << v.name << ") flags=" << shell_quoted(flags_of(v))
+              << "; words=" << shell_quoted(joined(words_for(v.name))) << " ;;\n";
   }
-  std::cout << "    *) words=" << quoted(joined(names))
+  std::cout << "    *) words=" << shell_quoted(joined(names))
             << "; flags='--help --version' ;;\n"
                "  esac\n"
                "  if [[ ${COMP_WORDS[COMP_CWORD-1]} == --set ]]; then\n"
                "    compopt -o nospace\n"
                "    COMPREPLY=($(compgen -S = -W "
-            << quoted(joined(settable_keys()))
+            << shell_quoted(joined(settable_keys()))
             << " -- \"$word\"))\n"
                "  elif [[ $word == -* ]]; then\n"
                "    COMPREPLY=($(compgen -W \"$flags\" -- \"$word\"))\n"
@@ -95,7 +89,8 @@ void zsh() {
   std::cout << "#compdef tessera\n# zsh completion of tessera: source <(tessera completion "
                "zsh)\n_tessera() {\n"
                "  local -a verbs; verbs=(\n";
-  for (const VerbInfo& v : all_verbs()) std::cout << "    " << quoted(v.name + ":" + v.doc) << "\n";
+  for (const VerbInfo& v : all_verbs())
+    std::cout << "    " << shell_quoted(v.name + ":" + v.doc) << "\n";
   std::cout << "  )\n  if (( CURRENT == 2 )); then _describe verb verbs; return; fi\n  case "
                "$words[2] in\n";
   for (const VerbInfo& v : all_verbs()) {
@@ -112,17 +107,17 @@ void fish() {
   std::cout << "# fish completion of tessera: tessera completion fish | source\n";
   for (const VerbInfo& v : all_verbs()) {
     std::cout << "complete -c tessera -n __fish_use_subcommand -f -a " << v.name << " -d "
-              << quoted(v.doc) << "\n";
-    const std::string seen = " -n " + quoted("__fish_seen_subcommand_from " + v.name);
+              << shell_quoted(v.doc) << "\n";
+    const std::string seen = " -n " + shell_quoted("__fish_seen_subcommand_from " + v.name);
     for (const FlagInfo& f : v.flags) {
       const bool is_long = f.name.size() > 2;
       std::cout << "complete -c tessera" << seen
                 << (is_long ? " -l " + f.name.substr(2) : " -s " + f.name.substr(1))
-                << (f.takes_value ? " -r" : "") << " -d " << quoted(f.doc) << "\n";
+                << (f.takes_value ? " -r" : "") << " -d " << shell_quoted(f.doc) << "\n";
     }
     const std::string extra = joined(words_for(v.name));
     if (!extra.empty())
-      std::cout << "complete -c tessera" << seen << " -f -a " << quoted(extra) << "\n";
+      std::cout << "complete -c tessera" << seen << " -f -a " << shell_quoted(extra) << "\n";
   }
 }
 

@@ -3,6 +3,7 @@
 
 #include "solvers/training/model.h"
 #include "solvers/training/tables.h"
+#include "support/report.h"
 #include "tessera/autodiff/ops.h"
 #include "tessera/data/arrays.h"
 #include "tessera/data/csv.h"
@@ -49,7 +50,7 @@ void predict(const fs::path& run, const fs::path& file, const fs::path& output) 
     throw data::InputError({.number = 673,
                             .place = {.file = run.string()},
                             .message = "there are no weights: the run has not ended",
-                            .hint = "tessera resume " + run.string()});
+                            .hint = "tessera resume " + for_shell(run.string())});
   const Model m = load_model(o, config, run / "weights.safetensors");
   const auto [x, from] = read_inputs(o, m.columns, file);
   const Shape sample = sample_shape(m.input.apply(x));
